@@ -1,0 +1,1 @@
+"""Texts in: corpora, tokenisers, readers, word vectors, arrays."""

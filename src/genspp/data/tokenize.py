@@ -1,0 +1,97 @@
+"""Tokenisers that keep the character offsets of every token.
+
+Three, each a name that is stored with a model:
+
+- `words` (the default): a run of letters, digits, marks and underscores is a token, and an apostrophe or hyphen
+  between two of them does not end it (`don't`, `T-shirt`); every other visible character is a token of its own,
+  with the modifiers that follow an emoji attached to it. Words are looked up in lower case.
+- `spaces`: whatever stands between white space. For texts that were tokenised before.
+- `characters`: every character, white space included. For the Toy data.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from genspp.errors import SettingsError
+
+Span = tuple[int, int]
+
+NAMES = ("words", "spaces", "characters")
+_JOINERS = frozenset("'’-")
+_EMOJI_TAIL = re.compile("[\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff]")
+_ZERO_WIDTH_JOINER = "\u200d"
+
+
+@lru_cache(maxsize=65536)
+def _kind(character: str) -> str:
+    """`w` inside a word, `s` white space, `p` a token of its own."""
+    if character.isspace():
+        return "s"
+    if character == "_" or unicodedata.category(character)[0] in "LNM":
+        return "w"
+    return "p" if unicodedata.category(character)[0] in "PS" else "s"
+
+
+def _word_spans(text: str) -> list[Span]:
+    spans: list[Span] = []
+    kinds = [_kind(character) for character in text]
+    i, n = 0, len(text)
+    while i < n:
+        if kinds[i] == "s":
+            i += 1
+            continue
+        start = i
+        i += 1
+        if kinds[start] == "w":
+            while i < n and (kinds[i] == "w" or (text[i] in _JOINERS and i + 1 < n and kinds[i + 1] == "w")):
+                i += 1
+        else:
+            while i < n:
+                if _EMOJI_TAIL.match(text[i]):
+                    i += 1
+                elif text[i] == _ZERO_WIDTH_JOINER and i + 1 < n and kinds[i + 1] == "p":
+                    i += 2
+                else:
+                    break
+        spans.append((start, i))
+    return spans
+
+
+@dataclass(frozen=True, slots=True)
+class Tokenizer:
+    """A named way to cut a text. `Tokenizer("words")("Don't!")` gives `["Don't", "!"]` and their spans."""
+
+    name: str = "words"
+
+    def __post_init__(self) -> None:
+        if self.name not in NAMES:
+            raise SettingsError(f"tokenizer is {self.name!r}; choose one of {', '.join(NAMES)}.")
+
+    def spans(self, text: str) -> list[Span]:
+        """Return the (start, end) of every token in `text`."""
+        if self.name == "characters":
+            return [(i, i + 1) for i in range(len(text))]
+        if self.name == "spaces":
+            return [match.span() for match in re.finditer(r"\S+", text)]
+        return _word_spans(text)
+
+    def __call__(self, text: str) -> tuple[list[str], list[Span]]:
+        """Return the tokens of `text` and their spans."""
+        spans = self.spans(text)
+        return [text[start:end] for start, end in spans], spans
+
+    def key(self, token: str) -> str:
+        """Return the form in which a token is looked up among the word vectors."""
+        return token.lower() if self.name == "words" else token
+
+    def join(self, tokens: Sequence[str]) -> tuple[str, list[Span]]:
+        """Return the text that shows `tokens`, and their spans in it."""
+        gap = "" if self.name == "characters" else " "
+        spans, position = [], 0
+        for token in tokens:
+            spans.append((position, position + len(token)))
+            position += len(token) + len(gap)
+        return gap.join(tokens), spans
