@@ -1,0 +1,1 @@
+"""The select-then-predict pair, its genome, its folder."""
