@@ -1,0 +1,125 @@
+"""The contract of the population engines: genomes in, evaluations out.
+
+An evaluation is a pure function of the genome, its seed and the encoded data. All randomness of a predictor comes
+from its seed through `fresh_predictor` and `epoch_order`, which every engine shares, so that two engines train
+the same predictor on the same batches.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from genspp.data.encode import Encoded, Mask
+from genspp.model.genome import Weights, draw, predictor_parts
+from genspp.model.spp import Shape
+
+# What a random stream is for; the first word of its key, so that no two purposes share numbers.
+INITIAL_GENOMES, SEARCH, INDIVIDUALS, FULL_TEXT, FINAL = range(5)
+_WEIGHTS, _ORDER = range(2)
+
+
+def stream(seed: int, *key: int) -> np.random.Generator:
+    """Return the random stream that belongs to a seed and a key."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, *key])))
+
+
+def seed_of(seed: int, *key: int) -> int:
+    """Return the seed that belongs to a run seed and a key, a number below 2**63."""
+    return int(np.random.SeedSequence([seed, *key]).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+def fresh_predictor(seed: int, shape: Shape) -> Weights:
+    """Draw a predictor's initial weights from its own seed."""
+    return draw(stream(seed, _WEIGHTS), shape, predictor_parts(shape))
+
+
+def epoch_order(seed: int, epoch: int, rows: int) -> npt.NDArray[np.int64]:
+    """Return the order in which an epoch (from 0) visits the training rows."""
+    return stream(seed, _ORDER, epoch).permutation(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """How a predictor is trained: Adam on mini-batches, the last partial batch kept.
+
+    With `patience`, the validation loss is measured after every epoch, training stops when it has not fallen for
+    that many epochs, and the weights of the best epoch are returned; otherwise those of the last epoch.
+    """
+
+    epochs: int
+    batch_size: int = 64
+    learning_rate: float = 1e-2
+    patience: int | None = None
+
+
+@dataclass(frozen=True)
+class Task:
+    """What every evaluation shares: the data, the frozen vectors, the sizes, the budget.
+
+    vectors: (words, inputs) float32, row 0 all zero. class_weights: (classes,) float32; the loss is the weighted
+    mean of the cross-entropies, in training and in validation, as torch defines it. penalise_empty: a text
+    without any selected token counts as selected whole.
+    """
+
+    shape: Shape
+    vectors: npt.NDArray[np.float32]
+    train: Encoded
+    val: Encoded
+    class_weights: npt.NDArray[np.float32]
+    training: Training
+    penalise_empty: bool = False
+
+    def selection_rate(self, val_mask: Mask) -> float:
+        """Return the mean over the validation texts of selected / real tokens."""
+        selected = np.add.reduceat(val_mask.astype(np.int64), self.val.starts[:-1])
+        rates = selected / self.val.lengths
+        return float(np.mean(np.where(selected == 0, 1.0, rates) if self.penalise_empty else rates))
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What one individual is worth, measured on the validation rows.
+
+    task_loss: (weighted) mean cross-entropy of its predictor, in nats. selection_rate: mean over texts of selected
+    tokens / tokens.
+    """
+
+    task_loss: float
+    selection_rate: float
+
+
+@dataclass(frozen=True)
+class TrainedPredictor:
+    """A predictor's flat weights, the validation loss they have, and the epochs that were run."""
+
+    weights: Weights
+    task_loss: float
+    epochs: int
+
+
+class Evaluator(Protocol):
+    """A population engine."""
+
+    task: Task
+
+    def evaluate(self, genomes: npt.NDArray[np.float32], seeds: Sequence[int]) -> list[Evaluation]:
+        """Judge genomes, (individuals, genes): each gets a predictor trained from its own seed."""
+        ...
+
+    def select(self, genome: npt.NDArray[np.float32], data: Encoded) -> Mask:
+        """Return the flat highlight mask that a genome gives to all texts of `data`."""
+        ...
+
+    def train_predictor(
+        self, train_mask: Mask, val_mask: Mask, seed: int, training: Training | None = None
+    ) -> TrainedPredictor:
+        """Train one predictor behind fixed masks; `training` is the task's own unless another is given."""
+        ...
+
+    def close(self) -> None:
+        """Release workers."""
+        ...
+

@@ -1,0 +1,96 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+
+from conftest import make_task
+from genspp.data.encode import Encoded
+from genspp.methods.genspp import initial_genomes
+from genspp.model.genome import load_flat, predictor_parts
+from genspp.model.spp import Predictor, Shape
+from genspp.population.evaluator import Training, epoch_order, fresh_predictor
+from genspp.population.sequential import SequentialEvaluator
+
+
+def test_one_and_two_workers_agree_to_the_bit(task):
+    genomes = initial_genomes(1, 4, task.shape)
+    alone, pair = SequentialEvaluator(task), SequentialEvaluator(task, workers=2)
+    try:
+        assert alone.evaluate(genomes, [1, 2, 3, 4]) == pair.evaluate(genomes, [1, 2, 3, 4])
+    finally:
+        pair.close()
+
+
+def test_an_evaluation_depends_on_its_genome_and_seed_alone(task):
+    genomes = initial_genomes(1, 3, task.shape)
+    evaluator = SequentialEvaluator(task)
+    together = evaluator.evaluate(genomes, [1, 2, 3])
+    assert evaluator.evaluate(genomes[::-1], [3, 2, 1]) == together[::-1]
+    assert evaluator.evaluate(genomes[:1], [9])[0].task_loss != together[0].task_loss
+
+
+def test_it_is_plain_training_with_torchs_adam():
+    task = make_task(training=Training(epochs=1, batch_size=90), class_weights=[1.0, 2.0, 0.5])
+    everything = np.ones(len(task.train.ids), np.uint8)
+    val_everything = np.ones(len(task.val.ids), np.uint8)
+    trained = SequentialEvaluator(task).train_predictor(everything, val_everything, seed=5)
+
+    predictor = Predictor(task.shape)
+    parts = predictor_parts(task.shape)
+    load_flat(predictor, fresh_predictor(5, task.shape), parts)
+    order = epoch_order(5, 0, len(task.train))
+    optimizer = torch.optim.Adam(predictor.parameters(), lr=1e-2)
+    weights = torch.tensor([1.0, 2.0, 0.5])
+    logits = []
+    for row in order:  # one text at a time: nothing is padded
+        ids = torch.from_numpy(task.train.ids[task.train.starts[row] : task.train.starts[row + 1]].astype(int))
+        vectors = torch.from_numpy(task.vectors)[ids][None]
+        logits.append(predictor(vectors, torch.ones(1, len(ids)))[0])
+    loss = F.cross_entropy(torch.stack(logits), torch.from_numpy(task.train.labels[order].astype(int)), weights)
+    loss.backward()
+    optimizer.step()
+    expected = torch.nn.utils.parameters_to_vector(predictor.parameters()).detach().numpy()
+    np.testing.assert_allclose(trained.weights, expected, atol=1e-5)
+
+
+def test_patience_returns_the_best_epoch(task):
+    masks = np.ones(len(task.train.ids), np.uint8), np.ones(len(task.val.ids), np.uint8)
+    evaluator = SequentialEvaluator(task)
+    losses = [evaluator.train_predictor(*masks, 1, Training(n, 16, 0.1)).task_loss for n in range(1, 13)]
+    best = evaluator.train_predictor(*masks, 1, Training(12, 16, 0.1, patience=12))
+    assert best.task_loss == min(losses)
+    assert best.epochs == 12
+    again = evaluator.train_predictor(*masks, 1, Training(losses.index(min(losses)) + 1, 16, 0.1))
+    np.testing.assert_array_equal(best.weights, again.weights)
+
+
+def test_patience_ends_early(task):
+    masks = np.ones(len(task.train.ids), np.uint8), np.ones(len(task.val.ids), np.uint8)
+    evaluator = SequentialEvaluator(task)
+    stopped = evaluator.train_predictor(*masks, 1, Training(400, 16, 0.3, patience=2))
+    assert stopped.epochs < 100
+
+
+def test_selection_rate_is_the_mean_over_texts(task):
+    data = Encoded(np.ones(7, np.int32), np.array([0, 1, 5, 7]), np.zeros(3, np.int32))
+    mask = np.array([1, 1, 0, 0, 0, 0, 0], np.uint8)
+    assert replace(task, val=data).selection_rate(mask) == pytest.approx((1 + 0.25 + 0) / 3)
+    assert replace(task, val=data, penalise_empty=True).selection_rate(mask) == pytest.approx((1 + 0.25 + 1) / 3)
+
+
+def test_it_leaves_the_callers_threads_alone(task):
+    before = torch.get_num_threads()
+    SequentialEvaluator(task).evaluate(initial_genomes(1, 1, task.shape), [1])
+    assert torch.get_num_threads() == before
+
+
+@pytest.mark.parametrize("cell", ["gru", "bigru"])
+def test_it_learns(cell):
+    shape = Shape(5, 4, 3, cell)
+    task = make_task(shape=shape, rows=300, training=Training(epochs=12, batch_size=16))
+    masks = np.ones(len(task.train.ids), np.uint8), np.ones(len(task.val.ids), np.uint8)
+    evaluator = SequentialEvaluator(task)
+    short = evaluator.train_predictor(*masks, 1, Training(1, 300, 1e-5))
+    assert evaluator.train_predictor(*masks, 1).task_loss < 0.75 * short.task_loss
