@@ -1,0 +1,1 @@
+"""The genetic search and the objective it serves."""
