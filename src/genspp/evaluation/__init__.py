@@ -1,0 +1,1 @@
+"""Metrics and tests, each defined once."""
