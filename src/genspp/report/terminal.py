@@ -1,0 +1,123 @@
+"""Highlights, figures and progress on a terminal, or as plain lines where there is none."""
+
+from collections.abc import Sequence
+from time import monotonic
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from genspp.data.tokenize import Span
+from genspp.model.rationale import Rationale
+
+_HIGHLIGHT = "bold black on bright_yellow"
+_METRICS = (
+    ("clf_f1", "Clf-F1", "macro F1 of the labels, from the highlights alone"),
+    ("full_text_clf_f1", "  full text", "the same from a predictor that sees every token"),
+    ("hl_f1", "Hl-F1", "F1 of the highlights against the gold ones"),
+    ("selection_rate", "R", "share of the tokens selected"),
+)
+
+
+def highlighted(text: str, spans: Sequence[Span], plain: bool = False) -> Text:
+    """Return `text` with its highlight coloured; as [[...]] where there are no colours."""
+    shown = Text()
+    position = 0
+    for start, end in spans:
+        shown.append(text[position:start])
+        shown.append(f"[[{text[start:end]}]]" if plain else text[start:end], style=_HIGHLIGHT)
+        position = end
+    shown.append(text[position:])
+    return shown
+
+
+def print_rationales(console: Console, rationales: Sequence[Rationale], gold: Sequence[str] = ()) -> None:
+    """Print one line a text: the label, how sure, the text with its highlight."""
+    width = max((len(str(rationale.label)) for rationale in rationales), default=0)
+    plain = not console.is_terminal or console.no_color
+    for number, rationale in enumerate(rationales):
+        wrong = bool(gold) and str(rationale.label) != gold[number]
+        line = Text(f"{rationale.label!s:<{width}}", style="bold red" if wrong else "bold green")
+        line.append(f"  {rationale.probabilities[rationale.label]:4.0%}  ", style="dim")
+        line.append_text(highlighted(rationale.text, rationale.spans, plain))
+        if wrong:
+            line.append(f"  (is {gold[number]})", style="red")
+        console.print(line, soft_wrap=True)
+
+
+def print_metrics(console: Console, metrics: dict[str, Any]) -> None:
+    """Print the figures that matter, with what they mean."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(justify="left", style="bold")
+    table.add_column(justify="right")
+    table.add_column(style="dim")
+    for key, name, meaning in _METRICS:
+        value = metrics.get(key)
+        table.add_row(name, "–" if value is None else f"{100 * value:.2f} %", meaning)
+    table.add_row("S", f"{metrics['selection_size']:.2f}", "tokens selected in a text")
+    console.print(table)
+
+
+class Live:
+    """Progress while a method is trained: a bar with the time left on a terminal, lines elsewhere."""
+
+    def __init__(self, console: Console, every_seconds: float = 10.0) -> None:
+        self._console = console
+        self._every = every_seconds
+        self._started = self._spoken = monotonic()
+        self._first: int | None = None
+        self._bar: Progress | None = None
+        if console.is_terminal:
+            columns = (
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeRemainingColumn(),
+                TextColumn("{task.description}"),
+            )
+            self._bar = Progress(*columns, console=console, transient=True)
+            self._task = self._bar.add_task("starting", total=None)
+
+    def __enter__(self) -> Self:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, line: dict[str, Any], total: int) -> None:
+        """Show a line of the log; `total` is how many there will be at most."""
+        step_name, step = next(iter(line.items()))
+        done = int(step) + 1
+        text = describe(line)
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done, total=total, description=text)
+            return
+        now = monotonic()
+        first = self._first is None
+        if first:
+            self._first = done
+        if first or done == total or now - self._spoken >= self._every:
+            fresh = done - (self._first or done)
+            left = (now - self._started) / (fresh + 1) * (total - done)
+            self._console.print(f"{step_name} {step}/{total - 1}: {text}, about {left:.0f} s left", soft_wrap=True)
+            self._spoken = now
+
+
+def describe(line: dict[str, Any]) -> str:
+    """Return the figures of a log line in a few words."""
+    words = {
+        "best_fitness": "fitness {:.3f}",
+        "best_loss": "loss {:.3f}",
+        "val_loss": "validation loss {:.4f}",
+        "best_selection_rate": "selected {:.1%}",
+        "selection_rate": "selected {:.1%}",
+        "feasible": "feasible {:.0%}",
+    }
+    return ", ".join(words[key].format(value) for key, value in line.items() if key in words and value is not None)

@@ -1,0 +1,294 @@
+"""The command line as a user meets it, each command in a process of its own where that matters."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+from typer.testing import CliRunner
+
+import genspp
+from conftest import sentences
+from genspp import cli
+
+FAST = ["--population", "4", "--generations", "3", "--hidden", "4", "--workers", "1"]
+
+
+def call(*arguments: object, text: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run `genspp` as a process."""
+    command = [sys.executable, "-c", "from genspp.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, input=text, timeout=300, check=False)
+
+
+def invoke(*arguments: object, text: str | None = None):
+    """Run `genspp` in this process; errors of ours come out as the exception."""
+    return CliRunner().invoke(cli.app, list(map(str, arguments)), input=text)
+
+
+def fails(sentence: str, *arguments: object, text: str | None = None) -> str:
+    """Expect exit code 2 and one sentence without a traceback."""
+    done = call(*arguments, text=text)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert sentence in done.stderr
+    return done.stderr
+
+
+def write_csv(path: Path, rows: int = 120, seed: int = 0, header=("body", "kind")) -> Path:
+    texts, labels = sentences(rows, seed)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        for number, row in enumerate(zip(texts, labels, strict=True)):
+            writer.writerow((f'"{row[0]}", she said 🙂', row[1]) if number % 7 == 0 else row)
+            if number % 50 == 0:
+                file.write("\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("cli")
+    table = write_csv(folder / "posts.csv")
+    done = call("train", table, "--text", "body", "--label", "kind", "--out", folder / "run", *FAST)
+    assert done.returncode == 0, done.stderr
+    assert "Clf-F1" in done.stdout
+    assert "generation 3/3" in done.stderr
+    return folder / "run"
+
+
+def test_version():
+    done = call("--version")
+    assert (done.returncode, done.stdout) == (0, f"genspp {genspp.__version__}\n")
+
+
+def test_a_run_folder_holds_what_it_should(run):
+    names = {path.name for path in run.iterdir()}
+    assert names == {
+        "config.json", "log.jsonl", "checkpoint.safetensors", "model", "metrics.json", "predictions.jsonl",
+    }  # fmt: skip
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert 0 <= metrics["clf_f1"] <= 1
+    assert metrics["hl_f1"] is None
+    assert 0 <= metrics["selection_rate"] <= 1
+    assert metrics["selection_size"] >= 0
+    assert 0 <= metrics["full_text_clf_f1"] <= 1
+    lines = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
+    assert [line["generation"] for line in lines] == [0, 1, 2, 3]
+    config = json.loads((run / "config.json").read_text())
+    assert len(config["data"]["fingerprint"]) == 64
+    assert config["versions"]["genspp"] == genspp.__version__
+
+
+def test_explain(run):
+    done = invoke("explain", run, "a goal", "salt & <b>bread</b>", "--json")
+    answers = [json.loads(line) for line in done.output.splitlines()]
+    assert len(answers) == 2
+    assert set(answers[0]) == {"label", "probabilities", "tokens", "mask", "spans"}
+    assert answers[0]["tokens"] == ["a", "goal"]
+    plain = invoke("explain", run, "a goal")
+    assert plain.output.startswith(answers[0]["label"])
+
+
+def test_the_page_is_self_contained_and_escaped(run, tmp_path):
+    evil = "<script>alert('goal')</script> <img src=x onerror=alert(1)>"
+    assert invoke("explain", run, evil, "--html", tmp_path / "p.html").exit_code == 0
+    page = (tmp_path / "p.html").read_text()
+    assert "<script" not in page
+    assert "<img" not in page
+    assert "&lt;" in page
+    assert "http" not in page
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_predict_gives_the_same_rows_back(run, tmp_path, ending):
+    table = write_csv(tmp_path / "new.csv", 20, 3, header=("body", "note"))
+    assert invoke("predict", run, table, "--out", tmp_path / f"out.{ending}").exit_code == 0
+    with table.open(newline="") as file:
+        given = list(csv.DictReader(file))
+    if ending == "csv":
+        with (tmp_path / "out.csv").open(newline="") as file:
+            rows = [row | {"highlight": json.loads(row["highlight"])} for row in csv.DictReader(file)]
+    else:
+        rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [{name: row[name] for name in ("body", "note")} for row in rows] == given
+    for row in rows:
+        assert row["label"] in ("sport", "food", "tech")
+        words = [row["body"][start:end] for start, end in row["highlight"]]
+        assert row["highlighted_words"] == " | ".join(words)
+
+
+def test_predict_from_standard_input_to_standard_output(run):
+    done = call("predict", run, "-", "--out", "-", text='{"body": "the goal", "label": "mine"}\n')
+    assert done.returncode == 0, done.stderr
+    row = json.loads(done.stdout)
+    assert row["label"] == "mine"
+    assert row["predicted_label"] in ("sport", "food", "tech")
+
+
+def test_evaluate(run, tmp_path):
+    own = json.loads(invoke("evaluate", run, "--json").output)
+    assert own == json.loads((run / "metrics.json").read_text())
+    other = write_csv(tmp_path / "other.csv", 30, 8)
+    assert json.loads(invoke("evaluate", run, other, "--json").output)["texts"] == 30
+
+
+def test_killed_and_resumed_equals_uninterrupted(run, tmp_path):
+    source = json.loads((run / "config.json").read_text())["data"]["source"]
+    command = [sys.executable, "-c", "from genspp.cli import main; main()", "train", source, "--text", "body",
+               "--label", "kind", "--out", str(tmp_path / "r"), *FAST]  # fmt: skip
+    killed = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    log = tmp_path / "r" / "log.jsonl"
+    deadline = time.monotonic() + 120
+    while not (log.exists() and log.read_text().count("\n") >= 2) and time.monotonic() < deadline:
+        time.sleep(0.002)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    (tmp_path / "r" / "metrics.json").unlink(missing_ok=True)  # were the machine so fast that it had finished
+    assert call("resume", tmp_path / "r").returncode == 0
+    assert_same_run(tmp_path / "r", run)
+
+
+def test_interrupted_it_says_how_to_go_on(run, tmp_path):
+    source = json.loads((run / "config.json").read_text())["data"]["source"]
+    command = [sys.executable, "-c", "from genspp.cli import main; main()", "train", source, "--text", "body",
+               "--label", "kind", "--out", str(tmp_path / "r"), *FAST[:2], "--generations", "10000",
+               *FAST[4:]]  # fmt: skip
+    stopped = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    log = tmp_path / "r" / "log.jsonl"
+    deadline = time.monotonic() + 120
+    while not log.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    stopped.send_signal(signal.SIGINT)
+    _, errors = stopped.communicate(timeout=60)
+    assert stopped.returncode == 130
+    assert f"genspp resume {tmp_path / 'r'}" in errors
+    assert "Traceback" not in errors
+
+
+def assert_same_run(one: Path, other: Path) -> None:
+    for name in ("metrics.json", "predictions.jsonl"):
+        assert (one / name).read_bytes() == (other / name).read_bytes()
+    logs = [[json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()] for run in (one, other)]
+    for log in logs:
+        for line in log:
+            line.pop("seconds")
+    assert logs[0] == logs[1]
+    mine, theirs = (load_file(run / "model" / "weights.safetensors") for run in (one, other))
+    assert mine.keys() == theirs.keys()
+    for name in mine:
+        np.testing.assert_array_equal(mine[name], theirs[name])
+
+
+def test_a_finished_run_is_left_alone(run):
+    before = (run / "metrics.json").stat().st_mtime_ns
+    assert "finished already" in call("resume", run).stderr
+    assert (run / "metrics.json").stat().st_mtime_ns == before
+
+
+def test_two_workers_give_the_same_run(run, tmp_path):
+    source = json.loads((run / "config.json").read_text())["data"]["source"]
+    done = call("train", source, "--text", "body", "--label", "kind", "--out", tmp_path / "r", *FAST[:-1], "2")
+    assert done.returncode == 0, done.stderr
+    assert_same_run(tmp_path / "r", run)
+
+
+def test_corrupted_gold_highlights_leave_the_model_alone(tmp_path):
+    texts, labels = sentences(90)
+    stream = np.random.RandomState(0)
+    for name in ("true", "false"):
+        with (tmp_path / f"{name}.jsonl").open("w") as file:
+            for text, label in zip(texts, labels, strict=True):
+                length = len(text.split())
+                mask = [0] * length if name == "true" else stream.randint(0, 2, length).tolist()
+                file.write(json.dumps({"text": text, "label": label, "highlight": mask}) + "\n")
+        arguments = ["train", tmp_path / f"{name}.jsonl", "--out", tmp_path / name, *FAST]
+        assert invoke(*arguments).exit_code == 0
+    weights = [(tmp_path / name / "model" / "weights.safetensors").read_bytes() for name in ("true", "false")]
+    assert weights[0] == weights[1]
+    scores = [json.loads((tmp_path / n / "metrics.json").read_text())["hl_f1"] for n in ("true", "false")]
+    assert scores[0] != scores[1]
+
+
+# ---------------------------------------------------------------------- bad input
+
+
+def test_bad_tables(tmp_path):
+    def table(content: str | bytes, name: str = "t.csv") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    run = tmp_path / "run"
+    rows = "good,x\nbad,y\n" * 10
+    fails("'text'", "train", table("body,label\n" + rows), "--out", run)
+    fails("'kind'", "train", table("text,label\n" + rows), "--label", "kind", "--out", run)
+    fails("t.csv, line 3", "train", table("text,label\ngood,x\n ,y\n"), "--out", run)
+    fails("at least two classes", "train", table("text,label\n" + "good,x\n" * 10), "--out", run)
+    fails("t.csv, line 2", "train", table(b"text,label\ncaf\xe9,x\n"), "--out", run)
+    fails("t.jsonl, line 2", "train", table('{"text": "a", "label": "b"}\n{"text": \n', "t.jsonl"), "--out", run)
+    message = fails(
+        "t.jsonl, line 2",
+        "train",
+        table('{"text": "a b", "label": "x", "highlight": [0, 1]}\n'
+              '{"text": "a b", "label": "y", "highlight": [0, 1, 1]}\n', "t.jsonl"),
+        "--out", run,
+    )  # fmt: skip
+    assert "3" in message
+    assert "2" in message
+    table("text,label\nfine,z\n", "test.csv")
+    fails(
+        "test.csv, line 2",
+        "train",
+        table("text,label\n" + rows),
+        "--test",
+        tmp_path / "test.csv",
+        "--out",
+        run,
+    )
+    fails("v.txt, line 2", "train", table("text,label\n" + rows), "--out", run, "--vectors",
+          table("good 1 2 3\nbad 1 2\n", "v.txt"))  # fmt: skip
+    fails("nowhere.csv", "train", tmp_path / "nowhere.csv", "--out", run)
+    fails("hate-alert", "train", f"hatexplain:{tmp_path}/none", "--out", run)
+    fails("population is 3", "train", "toy", "--population", "3", "--out", run)
+    assert not (run / "model").exists()
+
+
+def test_bad_folders(run, tmp_path):
+    config = json.loads((run / "config.json").read_text())
+    fails("exists already", "train", config["data"]["source"], "--text", "body", "--label", "kind", "--out", run)
+    assert (run / "metrics.json").exists()
+    fails("is not a run folder", "explain", tmp_path, "a text")
+    copy = tmp_path / "copy"
+    subprocess.run(["cp", "-r", str(run), str(copy)], check=True)
+    (copy / "metrics.json").unlink()
+    checkpoint = copy / "checkpoint.safetensors"
+    checkpoint.write_bytes(checkpoint.read_bytes()[:-100])
+    fails("checkpoint.safetensors is cut short", "resume", copy)
+    weights = copy / "model" / "weights.safetensors"
+    os.truncate(weights, 50)
+    fails("weights.safetensors", "explain", copy, "a text")
+    weights.unlink()
+    fails("weights.safetensors is missing", "explain", copy, "a text")
+
+
+def test_changed_data_is_noticed_on_resuming(tmp_path):
+    table = write_csv(tmp_path / "t.csv", 60)
+    arguments = ["train", table, "--text", "body", "--label", "kind", "--out", tmp_path / "r", *FAST]
+    assert invoke(*arguments).exit_code == 0
+    (tmp_path / "r" / "metrics.json").unlink()
+    write_csv(table, 60, seed=4)
+    fails("has changed since", "resume", tmp_path / "r")
+
+
+def test_toy_as_a_file(tmp_path):
+    assert invoke("data", "toy", "--out", tmp_path / "toy.jsonl").exit_code == 0
+    lines = (tmp_path / "toy.jsonl").read_text().splitlines()
+    assert len(lines) == 10_000

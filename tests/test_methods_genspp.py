@@ -1,0 +1,200 @@
+import logging
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from conftest import sentences
+from genspp import GenSPP, Rationalizer
+from genspp.errors import DataError, NotFittedError, SettingsError
+
+SMALL = {"population": 4, "generations": 2, "hidden": 8, "min_steps": 150, "max_epochs": 500, "workers": 1}
+TEXTS, LABELS = sentences(300)
+
+
+def small(**settings):
+    return GenSPP(**(SMALL | settings))
+
+
+@pytest.fixture(scope="module")
+def model():
+    return small().fit(TEXTS, LABELS)
+
+
+def test_it_learns_what_decides(model):
+    texts, labels = sentences(60, seed=9)
+    assert (model.predict(texts) == np.array(labels)).mean() > 0.7
+    assert model.predict_proba(texts).sum(axis=1) == pytest.approx(np.ones(60))
+    assert (model.predict_full_text(texts) == np.array(labels)).mean() > 0.7
+
+
+def test_an_explanation_fits_its_text(model):
+    text = "Not the  GOAL, was it?"
+    rationale = model.explain([text])[0]
+    assert rationale.tokens == ["Not", "the", "GOAL", ",", "was", "it", "?"]
+    assert len(rationale.mask) == 7
+    assert rationale.label in model.classes_
+    assert sum(rationale.probabilities.values()) == pytest.approx(1)
+    shown = "".join(text[start:end] for start, end in rationale.spans).replace(" ", "")
+    assert shown == "".join(t for t, m in zip(rationale.tokens, rationale.mask, strict=True) if m)
+
+
+def test_the_decision_is_that_at_its_own_mask(model):
+    masks = [rationale.mask for rationale in model.explain(TEXTS[:20])]
+    np.testing.assert_array_equal(model.predict_proba(TEXTS[:20], masks), model.predict_proba(TEXTS[:20]))
+
+
+def test_at_a_fixed_mask_unselected_tokens_change_nothing(model):
+    tokens = [text.split() for text in TEXTS[:40]]
+    stream = np.random.RandomState(0)
+    masks = [stream.randint(0, 2, len(text)) for text in tokens]
+    other = [
+        [token if chosen else "unheard-of" for token, chosen in zip(text, mask, strict=True)]
+        for text, mask in zip(tokens, masks, strict=True)
+    ]
+    np.testing.assert_array_equal(model.predict_proba(tokens, masks), model.predict_proba(other, masks))
+
+
+def test_batch_mates_and_padding_change_no_prediction(model):
+    long = " ".join(["the"] * 60)
+    together = model.predict_proba([*TEXTS[:30], long])[:30]
+    alone = np.concatenate([model.predict_proba([text]) for text in TEXTS[:30]])
+    np.testing.assert_allclose(together, alone, atol=1e-6)
+    masks = [rationale.mask for rationale in model.explain([*TEXTS[:30], long])][:30]
+    assert masks == [model.explain([text])[0].mask for text in TEXTS[:30]]
+
+
+def test_strings_and_token_lists_are_the_same(model):
+    np.testing.assert_array_equal(
+        model.predict_proba(TEXTS[:9]), model.predict_proba([text.split() for text in TEXTS[:9]])
+    )
+
+
+def test_same_seed_same_model_and_another_seed_another(model):
+    again, other = small().fit(TEXTS, LABELS), small(seed=1).fit(TEXTS, LABELS)
+    for name, value in model.model_.state_dict().items():
+        np.testing.assert_array_equal(value, again.model_.state_dict()[name])
+    assert not np.array_equal(model.predict_proba(TEXTS), other.predict_proba(TEXTS))
+
+
+def test_saved_and_loaded_it_says_the_same(model, tmp_path):
+    model.save(tmp_path / "model")
+    for loaded in (GenSPP.load(tmp_path / "model"), Rationalizer.load(tmp_path / "model")):
+        assert loaded.explain(TEXTS[:20]) == model.explain(TEXTS[:20])
+        assert loaded.classes_.tolist() == ["food", "sport", "tech"]
+        assert loaded.get_params()["hidden"] == 8
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [True, False], ["yes", "no"]])
+def test_labels_of_any_kind_come_back(labels, tmp_path):
+    texts = ["good fine", "bad awful"] * 20
+    model = small(generations=0).fit(texts, labels * 20)
+    model.save(tmp_path / "m")
+    assert set(GenSPP.load(tmp_path / "m").predict(texts).tolist()) <= set(labels)
+    assert type(model.explain(texts[:1])[0].label) is type(labels[0])
+
+
+def test_scikit_learns_manners():
+    estimator = small(generations=0)
+    assert clone(estimator).get_params() == estimator.get_params()
+    assert estimator.set_params(seed=3).seed == 3
+    assert len(cross_val_score(estimator, TEXTS, LABELS, cv=2)) == 2
+    lower = FunctionTransformer(lambda texts: [text.lower() for text in texts])
+    pipeline = make_pipeline(lower, estimator).fit(TEXTS, LABELS)
+    assert pipeline.predict(TEXTS[:3]).shape == (3,)
+
+
+def test_validation_rows_are_not_trained_on():
+    texts, labels = sentences(60, seed=3)
+    given = small(generations=0).fit(TEXTS, LABELS, validation=(texts, labels))
+    assert set(given.vectors_.words) == {word for text in TEXTS for word in text.split()}
+
+
+def test_class_weight_moves_the_decisions():
+    texts = ["a b", "a c", "a d", "a e"] * 30
+    labels = (["x"] * 9 + ["y"]) * 12
+    plain = small(generations=0).fit(texts, labels)
+    heavy = small(generations=0, class_weight={"x": 1, "y": 40}).fit(texts, labels)
+    balanced = small(generations=0, class_weight="balanced").fit(texts, labels)
+    y = list(plain.classes_).index("y")
+    assert heavy.predict_proba(texts)[:, y].mean() > balanced.predict_proba(texts)[:, y].mean()
+    assert balanced.predict_proba(texts)[:, y].mean() > plain.predict_proba(texts)[:, y].mean() + 0.1
+
+
+def test_nobody_feasible_is_said_and_the_least_bad_returned(caplog):
+    with caplog.at_level(logging.WARNING, logger="genspp"):
+        model = small(threshold=1e-6, generations=2).fit(TEXTS, LABELS)
+    assert caplog.text.count("has nobody feasible") == 1
+    assert "the least bad individual is returned" in caplog.text
+    assert len(model.predict(TEXTS[:2])) == 2
+    losses = [line["best_loss"] for line in model.history_]
+    assert losses == sorted(losses, reverse=True)
+
+
+def test_the_paper_preset_differs_as_the_table_says():
+    paper, sound = GenSPP(preset="paper").settings(), GenSPP().settings()
+    different = {name: (sound[name], paper[name]) for name in sound if sound[name] != paper[name]}
+    assert different == {
+        "preset": ("sound", "paper"),
+        "normalise_loss": (True, False),
+        "graded_failures": (True, False),
+        "min_steps": (300, 0),
+        "retrain": (True, False),
+    }
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"preset": "best"}, "preset is 'best'; it takes one of sound, paper."),
+        ({"population": 5}, "population is 5; it takes an even number"),
+        ({"generations": -1}, "generations is -1"),
+        ({"hidden": 0}, "hidden is 0"),
+        ({"seed": -1}, "seed is -1"),
+        ({"validation_fraction": 1.0}, "validation_fraction is 1.0"),
+        ({"cell": "lstm"}, "cell is 'lstm'; it takes one of gru, bigru."),
+        ({"class_weight": "heavy"}, "class_weight is 'heavy'"),
+        ({"tokenizer": "bpe"}, "tokenizer is 'bpe'"),
+    ],
+)
+def test_a_wrong_setting_is_one_sentence(settings, sentence):
+    with pytest.raises(SettingsError) as caught:
+        small(**settings).fit(TEXTS, LABELS)
+    assert str(caught.value).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels", "sentence"),
+    [
+        ("a text", ["x"], "texts is a str"),
+        (["a", "b"], ["x"], "there are 2 texts but 1 labels"),
+        (["a", " "], ["x", "y"], "text 1 (from 0) is empty"),
+        (["a", 7], ["x", "y"], "text 1 (from 0) is a int"),
+        (["a", "b"], ["x", None], "label 1 (from 0) is None"),
+        (["a", "b"], [1.0, float("nan")], "label 1 (from 0) is nan"),
+        (["a"] * 9, ["x"] * 9, "all training labels are 'x': one class only"),
+        ([], [], "there are no texts"),
+    ],
+)
+def test_bad_data_is_one_sentence(texts, labels, sentence):
+    with pytest.raises(DataError) as caught:
+        small().fit(texts, labels)
+    assert str(caught.value).startswith(sentence)
+
+
+def test_a_label_that_no_training_text_has():
+    with pytest.raises(DataError, match="label 'z' occurs in the validation texts but in no training text"):
+        small().fit(["a", "b"] * 5, ["x", "y"] * 5, validation=(["a"], ["z"]))
+
+
+def test_masks_of_the_wrong_length(model):
+    with pytest.raises(DataError, match=r"mask of text 1 \(from 0\) has 1 entries, but the text has 2 tokens"):
+        model.predict(["a b", "a b"], masks=[[1, 0], [1]])
+
+
+def test_unfitted_it_says_so():
+    with pytest.raises(NotFittedError, match="call fit or load first"):
+        GenSPP().predict(["a"])
