@@ -78,6 +78,9 @@ def test_selection_rate_is_the_mean_over_texts(task):
     mask = np.array([1, 1, 0, 0, 0, 0, 0], np.uint8)
     assert replace(task, val=data).selection_rate(mask) == pytest.approx((1 + 0.25 + 0) / 3)
     assert replace(task, val=data, penalise_empty=True).selection_rate(mask) == pytest.approx((1 + 0.25 + 1) / 3)
+    mask[0] = 0
+    assert replace(task, val=data, penalise_empty=True).selection_rate(mask) == pytest.approx((0.5 + 0.25 + 0.5) / 3)
+    assert replace(task, val=data, penalise_empty=True).selection_rate(0 * mask) == 1
 
 
 def test_it_leaves_the_callers_threads_alone(task):

@@ -61,7 +61,7 @@ class Task:
 
     vectors: (words, inputs) float32, row 0 all zero. class_weights: (classes,) float32; the loss is the weighted
     mean of the cross-entropies, in training and in validation, as torch defines it. penalise_empty: a text
-    without any selected token counts as selected whole.
+    without any selected token costs twice what the others cost on average.
     """
 
     shape: Shape
@@ -74,9 +74,14 @@ class Task:
 
     def selection_rate(self, val_mask: Mask) -> float:
         """Return the mean over the validation texts of selected / real tokens."""
-        selected = np.add.reduceat(val_mask.astype(np.int64), self.val.starts[:-1])
-        rates = selected / self.val.lengths
-        return float(np.mean(np.where(selected == 0, 1.0, rates) if self.penalise_empty else rates))
+        rates = np.add.reduceat(val_mask.astype(np.int64), self.val.starts[:-1]) / self.val.lengths
+        marked = rates[rates > 0]
+        if self.penalise_empty and len(marked) < len(rates):
+            # Twice the usual, not more: so the way from no highlight to a fitting one is downhill, whereas marking
+            # just anything to escape the price does not pay.
+            price = min(1.0, 2 * float(marked.mean())) if len(marked) else 1.0
+            rates = np.where(rates > 0, rates, price)
+        return float(rates.mean())
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,4 +127,3 @@ class Evaluator(Protocol):
     def close(self) -> None:
         """Release workers."""
         ...
-
