@@ -23,7 +23,7 @@ class SourceDefaults:
     penalise_empty: whether GenSPP is kept from leaving texts without a highlight; the paper does not, people want it.
     """
 
-    hidden: int
+    hidden: int | None
     vectors: str
     width: int | None
     paper_threshold: float | None
@@ -47,10 +47,8 @@ def defaults_of(source: str) -> SourceDefaults:
             gradient_width=25,
         )
     if source.startswith(_HATEXPLAIN):
-        return SourceDefaults(
-            hidden=16, vectors="corpus", width=None, paper_threshold=0.6, alpha=0.22, lambda_g=2.5
-        )
-    return SourceDefaults(hidden=16, vectors="corpus", width=None, paper_threshold=None, penalise_empty=True)
+        return SourceDefaults(hidden=16, vectors="corpus", width=None, paper_threshold=0.6, alpha=0.22, lambda_g=2.5)
+    return SourceDefaults(hidden=None, vectors="corpus", width=None, paper_threshold=None, penalise_empty=True)
 
 
 def load_source(
