@@ -1,0 +1,196 @@
+"""The networks of the gradient-trained methods, after methods.md 1.1 to 1.3: bidirectional GRU, norm, linear layer.
+
+Arrays here are token-major, (tokens, texts, ...), and the texts of a batch come longest first: see `fast_gru`.
+`Pair.select`, `Pair.classify` and `Predictor.full_text` take the (texts, tokens) of the rest of the package.
+
+One deviation from the released code of these methods: there the recurrence runs over padding, so a text's highlight
+depends on how long its batch mates are. Here padding never enters it; the states of padding are zero. Unselected
+tokens stay in the sequence as zero vectors and are pooled, as published: the predictor knows where a highlight lies.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from genspp.data.encode import Encoded
+from genspp.methods.fast_gru import BiGRU
+from genspp.model.spp import Shape
+from genspp.population.evaluator import stream
+
+_NEVER = -1e6  # pooled value of padding, below every state
+_NONE = torch.zeros(0, dtype=torch.long)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some texts, longest first.
+
+    vectors: (tokens, texts, inputs). lengths: (texts,), falling. labels: (texts,) class numbers, where known.
+    """
+
+    vectors: Tensor
+    lengths: npt.NDArray[np.int64]
+    labels: Tensor = _NONE
+
+    @classmethod
+    def take(cls, data: Encoded, rows: npt.NDArray[np.int64], table: Tensor) -> Self:
+        """Return some rows of the data; `table` holds the word vectors."""
+        lengths = data.starts[rows + 1] - data.starts[rows]
+        order = np.argsort(-lengths, kind="stable")
+        ids, _ = data.padded(rows[order])
+        labels = torch.from_numpy(data.labels[rows[order]].astype(np.int64))
+        return cls(F.embedding(torch.from_numpy(ids.T), table), lengths[order], labels)
+
+    @classmethod
+    def sort(cls, vectors: Tensor, real: Tensor) -> tuple[Self, Tensor]:
+        """Return a batch from (texts, tokens, inputs), and the order that its texts were brought into."""
+        lengths, order = real.sum(1).sort(descending=True, stable=True)
+        return cls(vectors[order].transpose(0, 1), lengths.numpy()), order
+
+    def repeated(self, times: int) -> Self:
+        """Return the batch with every text so many times in a row: what one predictor reads behind several masks."""
+        return replace(
+            self,
+            vectors=self.vectors.repeat_interleave(times, 1),
+            lengths=self.lengths.repeat(times),
+            labels=self.labels.repeat_interleave(times),
+        )
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @cached_property
+    def tokens(self) -> int:
+        """The number of real tokens."""
+        return int(self.lengths.sum())
+
+    @cached_property
+    def padded(self) -> bool:
+        """Whether there is any padding."""
+        return self.tokens < len(self) * len(self.vectors)
+
+    @cached_property
+    def active(self) -> npt.NDArray[np.int64]:
+        """The number of texts that have a token at each place, (tokens,)."""
+        places = np.arange(len(self.vectors))
+        return len(self) - np.searchsorted(self.lengths[::-1], places, side="right")
+
+    @cached_property
+    def real(self) -> Tensor:
+        """True for what is not padding, (tokens, texts)."""
+        return torch.from_numpy(np.arange(len(self.vectors))[:, None] < self.lengths)
+
+
+class Encoder(nn.Module):
+    """BiGRU(inputs -> hidden) and, where the method has one, a layer norm over its 2 hidden features."""
+
+    def __init__(self, shape: Shape, norm: nn.LayerNorm | None) -> None:
+        super().__init__()
+        self.gru = BiGRU(shape.inputs, shape.hidden)
+        self.norm = norm
+
+    def forward(self, vectors: Tensor, batch: Batch) -> Tensor:
+        """Return the states, (tokens, texts, 2 hidden)."""
+        states: Tensor = self.gru(vectors, batch.active)
+        return states if self.norm is None else self.norm(states)
+
+
+def encoder(shape: Shape, *, norm: bool = True) -> Encoder:
+    """Return an encoder with a norm of its own, or with none."""
+    return Encoder(shape, nn.LayerNorm(2 * shape.hidden) if norm else None)
+
+
+class Generator(nn.Module):
+    """Encoder and linear layer: the logits of dropping (0) and selecting (1) each token."""
+
+    def __init__(self, encoder: Encoder, shape: Shape) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.output = nn.Linear(2 * shape.hidden, 2)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Return the selection logits, (tokens, texts, 2)."""
+        logits: Tensor = self.output(self.encoder(batch.vectors, batch))
+        return logits
+
+
+class Predictor(nn.Module):
+    """Encoder over the selected vectors, maximum over all real tokens, linear layer."""
+
+    def __init__(self, encoder: Encoder, shape: Shape) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.output = nn.Linear(2 * shape.hidden, shape.classes)
+
+    def forward(self, batch: Batch, mask: Tensor | None = None) -> Tensor:
+        """Return the class logits, (texts, classes), at a mask (tokens, texts) of numbers; None: every token."""
+        states = self.encoder(batch.vectors if mask is None else batch.vectors * mask.unsqueeze(-1), batch)
+        if batch.padded:
+            states = states.masked_fill(~batch.real.unsqueeze(-1), _NEVER)
+        logits: Tensor = self.output(states.max(0).values)
+        return logits
+
+    def full_text(self, vectors: Tensor, real: Tensor) -> Tensor:
+        """Return the class logits of (texts, tokens, inputs), every real token selected."""
+        batch, order = Batch.sort(vectors, real)
+        return _unsorted(self(batch), order)
+
+
+class Pair(nn.Module):
+    """A generator and a predictor, which may share modules, with the frozen table of word vectors that both read.
+
+    `sample_seed` makes evaluation masks Gumbel samples; without it they are the likelier choice, argmax.
+    """
+
+    vectors: Tensor
+
+    def __init__(
+        self, vectors: Tensor, generator: Generator, predictor: Predictor, sample_seed: int | None = None
+    ) -> None:
+        super().__init__()
+        self.register_buffer("vectors", vectors)
+        self.generator = generator
+        self.predictor = predictor
+        self.sample_seed = sample_seed
+
+    def select(self, ids: Tensor, real: Tensor) -> Tensor:
+        """Return the highlight, (texts, tokens), of a padded batch."""
+        batch, order = Batch.sort(F.embedding(ids, self.vectors), real)
+        margin = _unsorted(margins(self.generator(batch)).t(), order)
+        if self.sample_seed is not None:
+            margin = margin + text_noise(self.sample_seed, ids, real)
+        return (margin > 0) & real
+
+    def classify(self, ids: Tensor, real: Tensor, mask: Tensor) -> Tensor:
+        """Return the class logits, (texts, classes), of a padded batch at the given highlight."""
+        batch, order = Batch.sort(F.embedding(ids, self.vectors), real)
+        chosen = (mask & real)[order].t().to(self.vectors.dtype)
+        return _unsorted(self.predictor(batch, chosen), order)
+
+
+def margins(logits: Tensor) -> Tensor:
+    """Return by how much selecting is preferred to dropping, (tokens, texts)."""
+    return logits[..., 1] - logits[..., 0]
+
+
+def text_noise(seed: int, ids: Tensor, real: Tensor) -> Tensor:
+    """Return logistic noise, (texts, tokens), that is a function of the seed and of the text alone.
+
+    So a sampled highlight, too, is the same whatever else is in the batch, and the same at every call.
+    """
+    noise = np.zeros(ids.shape, np.float32)
+    for row, text, length in zip(noise, ids.numpy(), real.sum(1).tolist(), strict=True):
+        row[:length] = stream(seed, *text[:length].tolist()).logistic(size=length)
+    return torch.from_numpy(noise)
+
+
+def _unsorted(rows: Tensor, order: Tensor) -> Tensor:
+    result = torch.empty_like(rows)
+    result[order] = rows
+    return result

@@ -1,0 +1,353 @@
+"""The contract of every gradient-trained method, and what they share: the GRU, the losses, the loop."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from conftest import sentences
+from genspp.data.encode import encode
+from genspp.data.sources import defaults_of
+from genspp.errors import SettingsError
+from genspp.methods import FR, GRAT, MCD, METHODS, MGR, RNP, Rationalizer
+from genspp.methods.fast_gru import BiGRU
+from genspp.methods.losses import Losses, Tally
+from genspp.methods.networks import Batch, text_noise
+from genspp.methods.training import Loop, adam, descend, flat_weights
+from genspp.runs import read_checkpoint, write_checkpoint
+from gradient_tools import QUICK, Notebook, omega, prepared
+
+KINDS = (RNP, FR, MGR, MCD, GRAT)
+TEXTS, LABELS = sentences(180)
+each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """Every method, trained once."""
+    return {kind: kind(**QUICK).fit(TEXTS, LABELS) for kind in KINDS}
+
+
+def same_weights(one, other):
+    pairs = zip(one.state_dict().items(), other.state_dict().items(), strict=True)
+    return all(a == b and torch.equal(x, y) for (a, x), (b, y) in pairs)
+
+
+# ---- the contract of every method ----------------------------------------------------------------
+
+
+@each_kind
+def test_it_learns_and_keeps_near_its_sparsity_level(kind, trained):
+    texts, labels = sentences(90, seed=9)
+    model = trained[kind]
+    masks = [rationale.mask for rationale in model.explain(texts)]
+    assert (model.predict(texts) == np.array(labels)).mean() > 0.85
+    assert (model.predict_full_text(texts) == np.array(labels)).mean() > 0.85
+    assert 0.03 < np.mean([np.mean(mask) for mask in masks]) < 0.45
+    assert model.history_[-1]["train_loss"] < model.history_[0]["train_loss"]
+
+
+@each_kind
+def test_saving_and_loading_changes_no_prediction(kind, trained, tmp_path):
+    trained[kind].save(tmp_path)
+    loaded = Rationalizer.load(tmp_path)
+    assert type(loaded) is kind
+    assert loaded.parameter_count == trained[kind].parameter_count
+    np.testing.assert_array_equal(loaded.predict_proba(TEXTS), trained[kind].predict_proba(TEXTS))
+    np.testing.assert_array_equal(loaded.predict_full_text(TEXTS), trained[kind].predict_full_text(TEXTS))
+    assert [r.mask for r in loaded.explain(TEXTS)] == [r.mask for r in trained[kind].explain(TEXTS)]
+
+
+@each_kind
+@pytest.mark.parametrize("preset", ["sound", "paper"])
+def test_interrupted_and_resumed_is_uninterrupted(kind, preset, tmp_path):
+    settings = QUICK | {"preset": preset, "max_epochs": 6, "patience": 4}
+    settings |= {"pretrain_epochs": 2} if kind is GRAT else {}
+    whole, broken = Notebook(), Notebook(stop_after=4)
+    expected = kind(**settings).fit(TEXTS, LABELS, recorder=whole)
+    with pytest.raises(KeyboardInterrupt):
+        kind(**settings).fit(TEXTS, LABELS, recorder=broken)
+    write_checkpoint(tmp_path / "state", broken.state)
+    rest = Notebook(read_checkpoint(tmp_path / "state"))
+    resumed = kind(**settings).fit(TEXTS, LABELS, recorder=rest)
+    assert same_weights(resumed.model_, expected.model_)
+    assert same_weights(resumed.full_text_, expected.full_text_)
+    assert resumed.history_ == expected.history_
+    assert [line["epoch"] for line in broken.lines + rest.lines] == [line["epoch"] for line in whole.lines]
+
+
+@each_kind
+def test_batch_mates_and_padding_change_no_prediction(kind, trained):
+    model = trained[kind]
+    together = model.predict_proba(TEXTS[:50])
+    masks = [rationale.mask for rationale in model.explain(TEXTS[:50])]
+    for number in range(0, 50, 7):
+        text = TEXTS[number : number + 1]
+        assert model.explain(text)[0].mask == masks[number]
+        np.testing.assert_allclose(model.predict_proba(text), together[number : number + 1], atol=1e-6)
+    ids, real = torch.randint(2, 9, (3, 12)), torch.arange(12) < torch.tensor([5, 12, 9])[:, None]
+    network, everything = model.model_, torch.ones(1, 5, dtype=torch.bool)
+    with torch.inference_mode():
+        alone = ids[:1, :5], everything
+        assert torch.equal(network.select(*alone)[0], network.select(ids, real)[0, :5])
+        at = network.classify(ids, real, real)[:1]
+        torch.testing.assert_close(network.classify(*alone, everything), at)
+        torch.testing.assert_close(
+            model.full_text_.full_text(network.vectors[ids[:1, :5]], everything),
+            model.full_text_.full_text(network.vectors[ids], real)[:1],
+        )
+
+
+@each_kind
+def test_at_a_fixed_mask_unselected_tokens_change_nothing(kind, trained):
+    tokens = [text.split() for text in TEXTS[:40]]
+    stream = np.random.RandomState(0)
+    masks = [stream.randint(0, 2, len(text)) for text in tokens]
+    other = [
+        [token if chosen else "goal" for token, chosen in zip(text, mask, strict=True)]
+        for text, mask in zip(tokens, masks, strict=True)
+    ]
+    model = trained[kind]
+    np.testing.assert_array_equal(model.predict_proba(tokens, masks), model.predict_proba(other, masks))
+
+
+@each_kind
+def test_the_same_seed_gives_the_same_model_and_leaves_torch_alone(kind):
+    settings = QUICK | {"max_epochs": 2}
+    torch.manual_seed(1)
+    before = torch.get_rng_state()
+    one = kind(**settings).fit(TEXTS, LABELS)
+    assert torch.equal(torch.get_rng_state(), before)
+    torch.manual_seed(2)
+    assert same_weights(kind(**settings).fit(TEXTS, LABELS).model_, one.model_)
+    assert not same_weights(kind(**settings | {"seed": 4}).fit(TEXTS, LABELS).model_, one.model_)
+
+
+@each_kind
+def test_in_preset_paper_highlights_are_samples_that_can_be_repeated(kind):
+    model = kind(**QUICK | {"preset": "paper", "max_epochs": 1}).fit(TEXTS, LABELS)
+    masks = [rationale.mask for rationale in model.explain(TEXTS)]
+    assert [rationale.mask for rationale in model.explain(TEXTS)] == masks
+    assert [rationale.mask for rationale in model.explain(TEXTS[::-1])] == masks[::-1]
+    model.model_.sample_seed = None
+    assert [rationale.mask for rationale in model.explain(TEXTS)] != masks
+
+
+@each_kind
+def test_every_epoch_is_logged(kind):
+    notebook = Notebook()
+    model = kind(**QUICK | {"max_epochs": 3}).fit(TEXTS, LABELS, recorder=notebook)
+    assert list(notebook.lines[0]) == ["epoch", "train_loss", "val_loss", "selection_rate", "seconds"]
+    assert notebook.totals == {len(notebook.lines)}
+    assert [{k: v for k, v in line.items() if k != "seconds"} for line in notebook.lines] == model.history_
+
+
+@each_kind
+def test_settings_behave_as_scikit_learn_wants(kind):
+    model = kind(alpha=0.3, preset="paper")
+    assert clone(model).get_params() == model.get_params()
+    assert model.settings()["alpha"] == 0.3
+    assert METHODS[kind.__name__.lower()] is kind
+    with pytest.raises(SettingsError, match="alpha is 2"):
+        kind(alpha=2).settings()
+    with pytest.raises(SettingsError, match="eval_mask"):
+        kind(eval_mask="mean").settings()
+
+
+@each_kind
+def test_presets_differ_as_section_e_says(kind):
+    sound, paper = kind().settings(), kind(preset="paper").settings()
+    differing = {name for name in sound if sound[name] != paper[name]} - {"preset"}
+    assert differing == {"eval_mask", "padding_in_losses"} | ({"stop_in_pretraining"} if kind is GRAT else set())
+    assert (sound["eval_mask"], paper["eval_mask"]) == ("argmax", "sample")
+    assert (sound["alpha"], sound["lambda_c"], sound["hidden"]) == (0.2, 0.0, 16)
+
+
+@each_kind
+def test_the_paper_s_data_sets_have_the_paper_s_settings(kind):
+    on_toy = kind.source_defaults(defaults_of("toy"), {})
+    on_hate = kind.source_defaults(defaults_of("hatexplain:folder"), {})
+    assert (on_toy["hidden"], on_toy["alpha"], on_toy["lambda_c"], on_toy["vector_width"]) == (8, 0.15, 2.0, 25)
+    assert (on_hate["hidden"], on_hate["alpha"], on_hate["lambda_c"]) == (16, 0.22, 0.0)
+    assert "vector_width" not in kind.source_defaults(defaults_of("toy"), {"vectors": "corpus"})
+
+
+def test_class_weights_enter_training():
+    weighted = FR(**QUICK | {"max_epochs": 2, "class_weight": {"sport": 9, "food": 1, "tech": 1}})
+    assert not same_weights(
+        weighted.fit(TEXTS, LABELS).model_, FR(**QUICK | {"max_epochs": 2}).fit(TEXTS, LABELS).model_
+    )
+
+
+# ---- the GRU -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("hidden", [1, 4, 7, 8])
+def test_the_gru_and_its_gradients_are_torch_s(hidden):
+    torch.manual_seed(hidden)
+    theirs, ours = nn.GRU(5, hidden, bidirectional=True), BiGRU(5, hidden)
+    ours.load_state_dict(theirs.state_dict())
+    lengths = np.array([9, 9, 6, 3, 1])
+    active = (np.arange(9)[:, None] < lengths).sum(1)
+    one, two = (torch.randn(9, 5, 5, generator=torch.manual_seed(1)).requires_grad_() for _ in range(2))
+    states = ours(one, active)
+    expected = pad_packed_sequence(theirs(pack_padded_sequence(two, torch.from_numpy(lengths)))[0])[0]
+    torch.testing.assert_close(states, expected, atol=1e-6, rtol=1e-5)
+    weights = torch.randn(states.shape)
+    (states * weights).sum().backward()
+    (expected * weights).sum().backward()
+    torch.testing.assert_close(one.grad, two.grad, atol=1e-6, rtol=1e-4)
+    for name, parameter in theirs.named_parameters():
+        torch.testing.assert_close(ours.get_parameter(name).grad, parameter.grad, atol=1e-5, rtol=1e-4)
+
+
+def test_without_gradients_many_texts_are_cut_into_lanes():
+    gru, lengths = BiGRU(3, 4), np.sort(np.random.default_rng(0).integers(1, 11, 150))[::-1]
+    active = (np.arange(10)[:, None] < lengths).sum(1)
+    vectors = torch.randn(10, 150, 3)
+    with torch.no_grad():
+        parts = gru(vectors, active)
+    torch.testing.assert_close(parts, gru(vectors, active).detach(), atol=1e-6, rtol=0)
+
+
+def test_large_inputs_saturate_the_gates():
+    theirs, ours = nn.GRU(2, 4, bidirectional=True), BiGRU(2, 4)
+    ours.load_state_dict(theirs.state_dict())
+    vectors = 1e4 * torch.randn(5, 3, 2)
+    torch.testing.assert_close(ours(vectors, np.full(5, 3)), theirs(vectors)[0], atol=1e-6, rtol=1e-5)
+
+
+# ---- batches, masks and losses -------------------------------------------------------------------
+
+
+def test_a_batch_comes_longest_first_with_its_labels():
+    data = encode([["a"], ["b", "c", "b"], ["c", "a"]], {"a": 2, "b": 3, "c": 4}, 1, [5, 6, 7])
+    batch = Batch.take(data, np.array([0, 1, 2]), torch.eye(5))
+    assert batch.lengths.tolist() == [3, 2, 1]
+    assert batch.labels.tolist() == [6, 7, 5]
+    assert batch.vectors.argmax(-1).t().tolist() == [[3, 4, 3], [4, 2, 0], [2, 0, 0]]
+    assert batch.active.tolist() == [3, 2, 1]
+    assert batch.real.t().tolist() == [[True] * 3, [True, True, False], [True, False, False]]
+    assert (len(batch), batch.tokens, batch.padded) == (3, 6, True)
+    twice = batch.repeated(2)
+    assert (twice.lengths.tolist(), twice.labels.tolist()) == ([3, 3, 2, 2, 1, 1], [6, 6, 7, 7, 5, 5])
+    assert torch.equal(twice.vectors[:, 3], batch.vectors[:, 1])
+
+
+def test_masks_are_drawn_with_the_probability_of_selecting():
+    batch = Batch(torch.zeros(100, 100, 1), np.full(100, 100))
+    losses = Losses(0.1, 1.0, 0.0, torch.ones(2), False)
+    logits = torch.tensor([0.4, -0.8]).expand(100, 100, 2).clone().requires_grad_()
+    mask = losses.sample(logits, batch, torch.Generator().manual_seed(0))
+    assert set(mask.detach().unique().tolist()) == {0.0, 1.0}
+    assert float(mask.detach().mean()) == pytest.approx(1 / (1 + math.exp(1.2)), abs=0.015)
+    mask.sum().backward()
+    uniform = torch.rand(100, 100, generator=torch.Generator().manual_seed(0))
+    gumbel = torch.sigmoid(-1.2 + torch.logit(uniform))
+    torch.testing.assert_close(logits.grad[..., 1], gumbel * (1 - gumbel))
+    torch.testing.assert_close(logits.grad[..., 0], -gumbel * (1 - gumbel))
+
+
+@pytest.mark.parametrize("padding", [False, True])
+@pytest.mark.parametrize("alpha", [0.1, 0.9])
+def test_regularisers_and_their_gradients(padding, alpha):
+    batch = Batch(torch.zeros(4, 3, 1), np.array([4, 3, 1]))
+    losses = Losses(alpha, 1.5, 2.0, torch.ones(2), padding)
+    raw = torch.tensor([[1.0, 0, 1], [0, 1, 1], [0, 1, 0], [1, 1, 0]], requires_grad=True)
+    mask = losses.counted(raw, batch)
+    loss = losses.omega(mask, batch)
+    # Selected: 2 + 2 + 1 of 8 real tokens, and 2 of padding; switches: 2 + 1 + 0 of 3 + 2 + 0 pairs, and 1 of 4 more.
+    rate, scatter = (7 / 8, 4 / 9) if padding else (5 / 8, 3 / 5)
+    assert loss.item() == pytest.approx(1.5 * abs(rate - alpha) + 2.0 * scatter)
+    assert loss.item() == pytest.approx(omega(raw.detach(), batch, losses))
+    loss.backward()
+    slow = raw.detach().clone().requires_grad_()
+    used = slow if padding else slow * batch.real
+    pairs = torch.ones(3, 3) if padding else batch.real[1:].float()
+    steps = ((used[1:] - used[:-1]).abs() * pairs).sum() / pairs.sum()
+    (1.5 * (used.sum() / 8 - alpha).abs() + 2.0 * steps).backward()
+    torch.testing.assert_close(raw.grad, slow.grad)
+
+
+@pytest.mark.parametrize("padding", [False, True])
+def test_a_tally_of_parts_is_the_loss_of_the_whole(padding):
+    batch = Batch(torch.zeros(4, 3, 1), np.array([4, 4, 4]), torch.tensor([0, 1, 1]))
+    losses = Losses(0.2, 1.5, 2.0, torch.tensor([1.0, 3.0]), padding)
+    mask, logits = torch.randint(0, 2, (4, 3)).float(), torch.randn(3, 2)
+    tally = Tally(losses)
+    for texts in (slice(0, 2), slice(2, 3)):
+        part = Batch(batch.vectors[:, texts], batch.lengths[texts], batch.labels[texts])
+        tally.add(logits[texts], mask[:, texts], part)
+    assert tally.loss() == pytest.approx(float(losses.task(logits, batch.labels) + losses.omega(mask, batch)))
+    assert tally.selection_rate == pytest.approx(float(mask.mean()))
+
+
+def test_the_noise_of_a_text_depends_on_nothing_but_the_text():
+    ids, real = torch.tensor([[3, 4, 5, 0], [3, 4, 6, 7]]), torch.tensor([[1, 1, 1, 0], [1, 1, 1, 1]]).bool()
+    noise = text_noise(1, ids, real)
+    assert torch.equal(noise[:1, :3], text_noise(1, ids[:1, :3], real[:1, :3]))
+    assert not torch.equal(noise[0, :2], noise[1, :2])
+    assert not torch.equal(noise, text_noise(2, ids, real))
+
+
+# ---- the loop ------------------------------------------------------------------------------------
+
+
+def loop_of(losses, **settings):
+    module = nn.Linear(1, 1)
+    loop = Loop(module, [adam(module.parameters(), 0.1)], **{"max_epochs": 20, "patience": 3, **settings})
+    for loss in losses:
+        if loop.finished:
+            break
+        descend(module(torch.ones(1)).sum(), *loop.optimizers)
+        loop.close_epoch(loss)
+    return loop
+
+
+def test_training_stops_when_the_loss_has_not_fallen_for_so_many_epochs():
+    loop = loop_of([5, 4, 4, 4.5, math.nan, 1])
+    assert (loop.finished, loop.epoch, loop.best_epoch, loop.best_loss) == (True, 5, 1, 4)
+    assert not loop_of([5, 4, 4, 4.5]).finished
+    assert loop_of([5, 4, 3], max_epochs=3).finished
+
+
+def test_a_gain_that_is_too_small_is_none():
+    loop = loop_of([5, 4.8, 4.6, 4.4, 4.3], least_gain=0.5)
+    assert (loop.best_epoch, loop.best_loss) == (3, 4.4)
+
+
+def test_the_best_epoch_is_restored():
+    loop = loop_of([5, 4, 4, 4.5])
+    assert not torch.equal(flat_weights(loop.module), loop.best)
+    loop.restore_best()
+    assert torch.equal(flat_weights(loop.module), loop.best)
+
+
+def test_epochs_before_early_stopping_is_armed_do_not_count():
+    loop = loop_of([1, 1, 1, 1, 1, 3, 2, 2, 2, 2], armed_from=5)
+    assert (loop.epoch, loop.best_epoch, loop.best_loss) == (10, 6, 2)
+    assert loop_of([math.nan] * 9, armed_from=5).epoch == 8
+
+
+def test_a_loss_that_is_never_a_number_keeps_the_last_weights_and_says_so(caplog, monkeypatch):
+    monkeypatch.setattr(FR, "_validate", lambda *_: (math.nan, 0.5))
+    notebook = Notebook()
+    model = FR(**QUICK | {"max_epochs": 3}).fit(TEXTS, LABELS, recorder=notebook)
+    assert [line["val_loss"] for line in model.history_] == [None] * 3
+    last = torch.from_numpy(notebook.state["weights"])
+    assert torch.equal(flat_weights(model.model_), last)
+    assert "never a number" in caplog.text
+
+
+def test_validation_is_on_the_likelier_mask():
+    model, session, batch = prepared(RNP)
+    tally = Tally(session.losses)
+    with torch.no_grad():
+        model._measure(session, batch, tally)
+        mask = session.losses.argmax(model.model_.generator(batch), batch)
+        expected = session.losses.task(model.model_.predictor(batch, mask), batch.labels)
+    assert tally.loss() == pytest.approx(float(expected + session.losses.omega(mask, batch)))
