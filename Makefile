@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: quickstart test lint format clean
+.PHONY: quickstart test lint format bench bench-quick results clean
 
 # The virtual environment, with exactly the versions of constraints.txt; made anew only when these files change.
 # torch goes first and by its exact number: that is the CPU build where an index offers one.
@@ -25,6 +25,17 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Both engines on one table, and into results/bench.json; about fifteen minutes. The quick form does the ratios only.
+bench: $(READY)
+	$(BIN)/python -m genspp.experiments.bench
+
+bench-quick: $(READY)
+	$(BIN)/python -m genspp.experiments.bench --quick
+
+# docs/results.md, made from docs/results.template.md and results/.
+results: $(READY)
+	$(BIN)/python -m genspp.experiments.benchmark docs
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

@@ -1,0 +1,232 @@
+"""The runs that a benchmark is made of: which there are, what they are called, in what order they go.
+
+A run's name says all that tells it from the others of its benchmark, so that a finished one is known by its
+file alone.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from genspp.data.toy import TRIPLES, VARIANTS
+from genspp.errors import DataError, SettingsError
+from genspp.experiments import paper
+
+PRESETS = ("sound", "paper")  # as in methods.settings, which would load torch: tables and names do not need it
+GRADIENT = ("fr", "mgr", "mcd", "grat", "rnp")
+METHODS = ("genspp", *GRADIENT)
+TRIVIAL = ("random", "matching")
+METHOD_NAMES = {**paper.METHOD_NAMES, "rnp": "RNP", "random": "Random highlights", "matching": "String matching"}
+DATA_NAMES = {**paper.DATA_NAMES, "toy-contaminated": "Toy, contaminated"}  # in the order of the tables
+
+ALPHAS = {"toy": (0.10, 0.15), "hatexplain": (0.10, 0.16, 0.22, 0.28)}
+RANDOM_SIZES = {"toy": (2, 3, 4), "hatexplain": (2, 4)}
+NO_PRESET = "trivial"  # what stands for the preset in the name of a run that has none
+UNPUBLISHED_MINUTES = 5.0  # a guess that only orders the runs: RNP is in no table of the paper
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much of the full work is done: settings for a method, or for all "gradient" ones.
+
+    Its name keeps the results of different efforts apart; the full effort has none.
+    """
+
+    name: str = ""
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def of(self, method: str) -> dict[str, Any]:
+        """Return the settings of one method."""
+        shared = self.settings.get("gradient", {}) if method in GRADIENT else {}
+        return {**shared, **self.settings.get(method, {})}
+
+
+FULL = Effort()
+QUICK = Effort(
+    "quick",
+    {
+        "genspp": {"generations": 5, "population": 10, "max_epochs": 10},
+        "gradient": {"max_epochs": 10},
+        "grat": {"pretrain_epochs": 2},
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One run of a grid.
+
+    benchmark: whose folder its result goes to. source: the data as typed; `data` is its name without a path.
+    variant: the one setting that the benchmark varies, as in `paper` ("alpha=0.10"), or empty.
+    settings: all that is passed to the method besides preset and seed.
+    """
+
+    benchmark: str
+    source: str
+    method: str
+    preset: str
+    seed: int
+    variant: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
+    effort: str = ""
+
+    @property
+    def data(self) -> str:
+        """The name of the data set."""
+        return data_name(self.source)
+
+    @property
+    def name(self) -> str:
+        """What its files are called."""
+        variant = [self.variant.replace("=", "").replace(" ", "-")] if self.variant else []
+        return "-".join([self.data, self.preset, self.method, *variant, f"seed{self.seed}"])
+
+    @property
+    def file(self) -> Path:
+        """Where its result is, below the folder of all results."""
+        return Path(self.effort) / self.benchmark / f"{self.name}.json"
+
+    @property
+    def folder(self) -> Path:
+        """Where its run folder is, below the folder of all runs."""
+        return Path(self.effort) / self.benchmark / self.name
+
+    def key(self) -> dict[str, Any]:
+        """Return what identifies the run in its result."""
+        parts = ("benchmark", "data", "preset", "method", "variant", "seed")
+        return {name: getattr(self, name) for name in parts}
+
+    def asked(self) -> dict[str, Any]:
+        """Return the settings without the folder of the vectors: what may stand in a result."""
+        shown = dict(self.settings)
+        if "vectors" in shown:
+            shown["vectors"] = Path(shown["vectors"]).name
+        return shown
+
+    def command(self) -> str:
+        """Return what one types to repeat it, with names in the place of local paths."""
+        source = "hatexplain:FOLDER" if self.data == "hatexplain" else self.data
+        vectors = [f"--vectors {self.asked()['vectors']}"] if "vectors" in self.settings else []
+        if not self.effort and not self.variant:
+            extra = [*vectors, *(["--workers 1"] if "workers" in self.settings else [])]
+            chosen = f"--method {self.method} --preset {self.preset} --seed {self.seed}"
+            return " ".join(["genspp train", source, chosen, *extra, f"--out runs/{self.name}"])
+        chosen = f"--data {source} --methods {self.method} --seeds {self.seed}"
+        preset = [f"--preset {self.preset}"] if self.preset in PRESETS else []
+        effort = [f"--{self.effort}"] if self.effort else []
+        return " ".join(["genspp benchmark", self.benchmark, chosen, *preset, *vectors, *effort])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values; `Trial(**values)` is the way back."""
+        return asdict(self)
+
+
+def data_name(source: str) -> str:
+    """Return the name of a source without its path."""
+    return source.partition(":")[0]
+
+
+def expand(
+    benchmark: str,
+    *,
+    sources: Sequence[str],
+    methods: Sequence[str] | None = None,
+    preset: str = "sound",
+    seeds: int = 5,
+    vectors: Path | None = None,
+    effort: Effort = FULL,
+) -> list[Trial]:
+    """Return the runs of `table1` or `alpha`, seeds 1 to `seeds`."""
+    _check(benchmark, sources, methods, preset, seeds)
+    wanted = methods or (*METHODS, *TRIVIAL)
+    trials = []
+    for source in sources:
+        data = data_name(source)
+        for method in (method for method in METHODS if method in wanted):
+            settings = effort.of(method)
+            if method == "genspp":
+                settings["workers"] = 1  # several runs at once use the cores better than one run can
+            if vectors is not None and data == "hatexplain":
+                settings["vectors"] = str(vectors)
+            for place, variant, own in _variants(benchmark, data, method):
+                trials += [
+                    Trial(place, source, method, preset, seed, variant, {**settings, **own}, effort.name)
+                    for seed in range(1, seeds + 1)
+                ]
+        if benchmark == "table1":
+            trials += _trivial(source, wanted, seeds, effort)
+    return trials
+
+
+def _variants(benchmark: str, data: str, method: str) -> Iterable[tuple[str, str, dict[str, Any]]]:
+    """Return the benchmark whose folder a variant belongs to, its name and its settings.
+
+    The level of sparsity that the paper's main table uses is a run of table1, whoever asks for it.
+    """
+    if benchmark == "table1":
+        yield "table1", "", {}
+    elif method in GRADIENT:
+        for alpha in ALPHAS[family(data)]:
+            if alpha == paper.ALPHA_LEVEL[family(data)]:
+                yield "table1", "", {}
+            else:
+                yield "alpha", f"alpha={alpha:.2f}", {"alpha": alpha}
+
+
+def _trivial(source: str, wanted: Sequence[str], seeds: int, effort: Effort) -> list[Trial]:
+    data = family(data_name(source))
+    trials = []
+    if "random" in wanted:
+        for size in RANDOM_SIZES[data]:
+            trials += [
+                Trial("table1", source, "random", NO_PRESET, seed, f"k={size}", {"k": size}, effort.name)
+                for seed in range(1, seeds + 1)
+            ]
+    if "matching" in wanted and data == "toy":  # nothing in it is drawn: one seed says all
+        trials += [
+            Trial("table1", source, "matching", NO_PRESET, 1, " ".join(triple), {"triple": list(triple)}, effort.name)
+            for triple in TRIPLES
+        ]
+    return trials
+
+
+def family(data: str) -> str:
+    """Return the data set of the paper that a data set is a form of."""
+    return "toy" if data in VARIANTS else data
+
+
+def _check(benchmark: str, sources: Sequence[str], methods: Sequence[str] | None, preset: str, seeds: int) -> None:
+    if benchmark not in ("table1", "alpha"):
+        raise SettingsError(f"the benchmark is {benchmark!r}; choose table1, alpha, cost or figures.")
+    if preset not in PRESETS:
+        raise SettingsError(f"preset is {preset!r}; it takes one of {', '.join(PRESETS)}.")
+    if seeds < 1:
+        raise SettingsError(f"seeds is {seeds}; it takes a whole number of at least 1.")
+    known = (*METHODS, *TRIVIAL)
+    for method in methods or ():
+        if method not in known:
+            raise SettingsError(f"method is {method!r}; choose from {', '.join(known)}.")
+    for source in sources:
+        if source not in VARIANTS and not source.startswith("hatexplain:"):
+            raise DataError(f"the data is {source!r}; choose from {', '.join(VARIANTS)}, hatexplain:FOLDER.")
+    names = [data_name(source) for source in sources]
+    if len(set(names)) < len(names):
+        raise DataError(f"the data {', '.join(sources)} names a data set twice; name each once.")
+
+
+def longest_first(trials: Sequence[Trial], seconds: Mapping[tuple[str, str], float]) -> list[Trial]:
+    """Return the runs in the order to start them: with the longest first no core idles for long at the end.
+
+    seconds: from (data, method) to what such runs took here, where that is known.
+    """
+    return sorted(trials, key=lambda trial: -expected_seconds(trial, seconds))
+
+
+def expected_seconds(trial: Trial, seconds: Mapping[tuple[str, str], float]) -> float:
+    """Return about how long a run takes: as long as others of its kind here, or else as published."""
+    known = seconds.get((trial.data, trial.method))
+    if known is not None:
+        return known
+    cost = paper.COST.get((family(trial.data), trial.method))
+    return 60 * (cost.minutes.mean if cost is not None else UNPUBLISHED_MINUTES)

@@ -1,0 +1,194 @@
+"""Result files: all that a finished run leaves in the repository, one small JSON file each.
+
+A file says what was run (and how to run it again), on which data, code and machine, what came of it, and what
+the model gave to every test text. It holds no text and no local path: texts are known by their ids, files by
+their names. The tests of significance need, for every text, the label given and the highlighted tokens that
+are gold (`hits`), so the gold highlights themselves need not be copied.
+"""
+
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import genspp
+from genspp.data.corpus import Corpus
+from genspp.errors import DataError
+from genspp.evaluation.metrics import Counts, class_counts, highlight_counts
+from genspp.files import write_text
+from genspp.runs import versions
+
+FORMAT = 1
+_PACKAGE = Path(genspp.__file__).parent
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What a run gave to the test texts.
+
+    label numbers count from 0 in the order of `classes`.
+    hits: gold tokens among the selected ones, gold: gold tokens in all; both empty where there is no gold.
+    """
+
+    classes: tuple[str, ...]
+    ids: tuple[str, ...]
+    labels: tuple[int, ...]
+    predicted: tuple[int, ...]
+    masks: tuple[str, ...]
+    hits: tuple[int, ...]
+    gold: tuple[int, ...]
+
+    @classmethod
+    def of(cls, corpus: Corpus, predicted: Sequence[str], masks: Sequence[npt.ArrayLike]) -> "Predictions":
+        """Collect them for a corpus."""
+        classes = sorted({*corpus.labels, *predicted})
+        number = {name: i for i, name in enumerate(classes)}
+        annotated = all(highlight is not None for highlight in corpus.highlights)
+        counts = highlight_counts(masks, corpus.highlights) if annotated else np.zeros((0, 3), np.int64)
+        return cls(
+            tuple(classes),
+            tuple(document.id for document in corpus),
+            tuple(number[name] for name in corpus.labels),
+            tuple(number[name] for name in predicted),
+            tuple("".join(str(int(value)) for value in np.asarray(mask)) for mask in masks),
+            tuple(int(row[0]) for row in counts),
+            tuple(int(row[0] + row[2]) for row in counts),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it with every column as one string: a line of the file each."""
+        columns = ("ids", "labels", "predicted", "masks", "hits", "gold")
+        return {
+            "classes": list(self.classes),
+            **{name: " ".join(map(str, getattr(self, name))) for name in columns},
+        }
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> "Predictions":
+        """Read what `to_json` gave."""
+
+        def numbers(name: str) -> tuple[int, ...]:
+            return tuple(map(int, content[name].split()))
+
+        return cls(
+            tuple(content["classes"]),
+            tuple(content["ids"].split()),
+            numbers("labels"),
+            numbers("predicted"),
+            tuple(content["masks"].split()),
+            numbers("hits"),
+            numbers("gold"),
+        )
+
+    def class_counts(self) -> Counts:
+        """Return (texts, classes, 3), as `metrics.class_counts` does."""
+        names = [[self.classes[i] for i in column] for column in (self.labels, self.predicted)]
+        return class_counts(names[0], names[1], self.classes)
+
+    def highlight_counts(self) -> Counts:
+        """Return (texts, 3), as `metrics.highlight_counts` does."""
+        hits, gold = np.array(self.hits, np.int64), np.array(self.gold, np.int64)
+        selected = np.array([mask.count("1") for mask in self.masks], np.int64)
+        return np.stack([hits, selected - hits, gold - hits], axis=-1)
+
+
+@dataclass(frozen=True)
+class Result:
+    """A result file, read."""
+
+    benchmark: str
+    data: str
+    preset: str
+    method: str
+    variant: str
+    seed: int
+    content: dict[str, Any]
+
+    @property
+    def metrics(self) -> dict[str, Any]:
+        """The figures on the test texts, as in a run's metrics.json."""
+        found: dict[str, Any] = self.content["metrics"]
+        return found
+
+    @property
+    def training(self) -> dict[str, Any]:
+        """Seconds, steps, parameters, memory; empty for what is not trained."""
+        found: dict[str, Any] = self.content["training"]
+        return found
+
+    def predictions(self) -> Predictions:
+        """What was given to the test texts."""
+        return Predictions.from_json(self.content["predictions"])
+
+
+def write_result(path: Path, content: dict[str, Any]) -> None:
+    """Write a result file: a line a value, so that two can be compared."""
+    write_text(path, json.dumps({"format": FORMAT, **content}, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def read_result(path: Path) -> Result:
+    """Read a result file."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["format"] != FORMAT:
+            raise DataError(f"{path} has format {content['format']!r}, this version reads {FORMAT}; run it anew.")
+        return Result(**content["run"], content=content)
+    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
+        raise DataError(f"{path} is not a result file ({error}); remove it, and run the benchmark again.") from None
+
+
+def read_results(folder: Path) -> list[Result]:
+    """Read all result files of a folder with one subfolder a benchmark; none where there is no such folder."""
+    return [read_result(path) for name in ("table1", "alpha") for path in sorted((folder / name).glob("*.json"))]
+
+
+# ---- where a result comes from
+
+
+@cache
+def code_version() -> dict[str, Any]:
+    """Return the commit that the package is at and whether its files differ from it; None outside of git."""
+    if _git("ls-files", "--error-unmatch", "__init__.py") is None:  # an installed copy, maybe in another's repository
+        return {"commit": None, "modified": None}
+    return {"commit": _git("rev-parse", "--verify", "HEAD"), "modified": bool(_git("status", "--porcelain", "."))}
+
+
+def _git(*arguments: str) -> str | None:
+    try:
+        done = subprocess.run(["git", *arguments], cwd=_PACKAGE, capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+@cache
+def machine() -> dict[str, Any]:
+    """Return what times and the last digits of figures depend on."""
+    return {"cpu": _cpu(), "cores": os.cpu_count(), "system": platform.system(), **versions()}
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def peak_memory_mb() -> float | None:
+    """Return the most memory this process has held, in MB; None where the system does not say."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (1e6 if platform.system() == "Darwin" else 1e3), 1)

@@ -1,0 +1,182 @@
+"""One run of a benchmark, from its description to its result file; as a program, in a process of its own.
+
+The program reads the description from standard input and writes its progress to standard output, a JSON
+object a line. When its standard input ends it ends too: it does not outlive the grid that started it.
+"""
+
+import dataclasses
+import json
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from genspp.data.corpus import Splits
+from genspp.errors import GenSPPError, RunError
+from genspp.experiments.grid import TRIVIAL, Trial
+from genspp.experiments.results import Predictions, code_version, machine, peak_memory_mb, write_result
+from genspp.runs import Run
+
+Progress = Callable[[dict[str, Any], int], None]
+
+
+def finish(trial: Trial, runs: Path, out: Path, splits: Splits | None = None, progress: Progress | None = None) -> None:
+    """Take a run from where it stands to its result file below `out`, which is written last."""
+    content = _trivial(trial, splits) if trial.method in TRIVIAL else _trained(trial, runs, progress)
+    head = {"run": trial.key(), "command": trial.command(), "asked": trial.asked()}
+    origin = {"code": code_version(), "machine": machine()}
+    write_result(out / trial.file, {**head, **origin, **content})
+
+
+# ---- methods that are trained
+
+
+class _Clock:
+    """Measures training alone, over interruptions too.
+
+    The log has the seconds of every step, whichever session it was made in; what comes before the first step
+    (a threshold to be found, code to be compiled) and after the last one (a predictor trained anew) is
+    measured here.
+    """
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress = progress
+        self._before = 0.0
+        self._last = self._started = time.time()
+        self._steps = 0
+
+    def __call__(self, line: dict[str, Any], total: int) -> None:
+        self._last = time.time()
+        if not self._steps:
+            self._before = max(0.0, self._last - self._started - float(line.get("seconds", 0.0)))
+        self._steps += 1
+        if self._progress is not None:
+            self._progress(line, total)
+
+    def seconds(self, logged: float, model_folder: Path) -> float:
+        """Return all the time that training took; it ended when the model was written."""
+        ended = (model_folder / "manifest.json").stat().st_mtime
+        return self._before + logged + max(0.0, ended - self._last)
+
+
+def _trained(trial: Trial, runs: Path, progress: Progress | None) -> dict[str, Any]:
+    from genspp.experiments.single import configure, proceed
+    from genspp.methods import METHODS
+
+    config, splits = configure(trial.source, trial.method, preset=trial.preset, seed=trial.seed, **trial.settings)
+    run = _open(runs / trial.folder, config)
+    clock = _Clock(progress)
+    metrics = proceed(run, splits, clock)
+    lines = [json.loads(line) for line in (run.folder / "log.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in (run.folder / "predictions.jsonl").read_text(encoding="utf-8").splitlines()]
+    predictions = Predictions.of(splits.test, [row["predicted"] for row in rows], [row["mask"] for row in rows])
+    logged = sum(float(line.get("seconds", 0.0)) for line in lines)
+    training = {
+        "seconds": round(clock.seconds(logged, run.model_folder), 2),
+        "unit": next(iter(lines[0])),
+        "steps": len(lines),
+        "seconds_per_step": round(logged / len(lines), 4),
+        "parameters": _parameters(run),
+        "peak_memory_mb": peak_memory_mb(),
+    }
+    settings = METHODS[trial.method](**run.config["settings"]).settings()
+    if trial.data == "hatexplain":
+        settings["vectors"] = Path(settings["vectors"]).name
+    return {
+        "settings": settings,
+        "data": _data(trial, run.config["data"], settings["vectors"]),
+        "metrics": metrics,
+        "training": training,
+        "predictions": predictions.to_json(),
+    }
+
+
+def _open(folder: Path, config: dict[str, Any]) -> Run:
+    """Open the run where it was left, or start it."""
+    if not (folder / "config.json").exists():
+        return Run.create(folder, config)
+    run = Run.open(folder)
+    if run.config["settings"] != json.loads(json.dumps(config["settings"])):
+        raise RunError(f"{folder} was started with other settings; remove that folder, and run the benchmark again.")
+    return run
+
+
+def _data(trial: Trial, data: dict[str, Any], vectors: str) -> dict[str, Any]:
+    found = {"name": trial.data, "fingerprint": data["fingerprint"], "rows": data["rows"], "vectors": vectors}
+    if "vectors_fingerprint" in data:
+        found["vectors_fingerprint"] = data["vectors_fingerprint"]
+    return found
+
+
+def _parameters(run: Run) -> dict[str, int]:
+    """Return how many parameters were trained: in all, and by part where no part shares any with another."""
+    from genspp.experiments.single import open_model
+
+    model, _ = open_model(run.folder)
+    parts = {name: sum(weight.numel() for weight in part.parameters()) for name, part in model.model_.named_children()}
+    total = getattr(model, "parameter_count", sum(parts.values()))  # counts what is discarded after training, too
+    return {"all": total, **(parts if sum(parts.values()) == total else {})}
+
+
+# ---- rows that need no training
+
+
+def _trivial(trial: Trial, splits: Splits | None) -> dict[str, Any]:
+    from genspp.data.sources import load_source
+    from genspp.methods.trivial import score_matching, score_random
+
+    splits = splits or load_source(trial.source)
+    if trial.method == "random":
+        scores = score_random(splits.test, trial.settings["k"], trial.seed)
+    else:
+        scores = score_matching(splits.test, trial.settings["triple"])
+    rows = {name: len(getattr(splits, name)) for name in ("train", "val", "test")}
+    return {
+        "settings": trial.asked(),
+        "data": {"name": trial.data, "fingerprint": splits.fingerprint(), "rows": rows, "vectors": None},
+        "metrics": {**dataclasses.asdict(scores), "full_text_clf_f1": None, "texts": len(splits.test)},
+        "training": {},
+        "predictions": {},  # nobody is tested against these rows, and they are drawn again in a moment
+    }
+
+
+# ---- the program
+
+
+def _leash() -> None:
+    """End this process when the one that started it is gone."""
+    while os.read(0, 1):  # not through sys.stdin, whose lock the end of the program would wait for
+        pass
+    os._exit(1)
+
+
+def _tell(line: dict[str, Any], total: int) -> None:
+    from genspp.report.terminal import describe
+
+    unit, step = next(iter(line.items()))
+    said = {"unit": unit, "done": int(step) + 1, "total": total, "text": describe(line)}
+    print(json.dumps(said), flush=True)
+
+
+def main() -> int:
+    """Run the trial that standard input describes; an error of ours is one sentence on standard error."""
+    import torch
+
+    torch.set_num_threads(1)
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    task = json.loads(sys.stdin.buffer.readline())
+    threading.Thread(target=_leash, daemon=True).start()
+    try:
+        finish(Trial(**task["trial"]), Path(task["runs"]), Path(task["out"]), progress=_tell)
+    except GenSPPError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,388 @@
+"""The benchmark, on a data set of a few dozen harmless posts in HateXplain's format."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from conftest import DECIDING, FILLER
+from genspp import cli
+from genspp.errors import DataError, SettingsError
+from genspp.evaluation.metrics import f1, macro_f1
+from genspp.experiments import benchmark
+from genspp.experiments.grid import FULL, PRESETS, QUICK, Effort, Trial, expand, expected_seconds, longest_first
+from genspp.experiments.pool import duration
+from genspp.experiments.results import code_version, read_result, read_results, write_result
+from genspp.experiments.tables import Board, alpha_table, cost_table, genspp_table, table1
+from genspp.experiments.trial import finish
+from genspp.methods import settings
+
+ROOT = Path(__file__).resolve().parents[1]
+TINY = {"hidden": 2, "max_epochs": 1}
+MICRO = Effort("micro", {"genspp": {**TINY, "generations": 1, "population": 2, "epochs": 1}, "gradient": TINY})
+
+
+def write_posts(folder: Path) -> Path:
+    """Write 60 posts in which single words decide, in the official format."""
+    stream = np.random.RandomState(0)
+    posts, divisions = {}, {"train": [], "val": [], "test": []}
+    for number in range(60):
+        label, kind = ("offensive", "food") if number % 2 else ("normal", "sport")
+        words = [*stream.choice(FILLER, 5), str(stream.choice(DECIDING[kind]))]
+        posts[f"{number}_gab"] = {
+            "post_id": f"{number}_gab",
+            "annotators": [{"label": label, "target": []}] * 3,
+            "rationales": [[0, 0, 0, 0, 0, 1]] * 3 if label == "offensive" else [],
+            "post_tokens": [str(word) for word in words],
+        }
+        divisions["train" if number < 32 else "val" if number < 44 else "test"].append(f"{number}_gab")
+    folder.mkdir()
+    (folder / "dataset.json").write_text(json.dumps(posts))
+    (folder / "post_id_divisions.json").write_text(json.dumps(divisions))
+    return folder
+
+
+def write_vectors(path: Path) -> Path:
+    stream = np.random.RandomState(1)
+    words = sorted({*FILLER, *DECIDING["food"], *DECIDING["sport"]})
+    path.write_text("".join(f"{word} {' '.join(f'{x:.3f}' for x in stream.normal(size=3))}\n" for word in words))
+    return path
+
+
+@pytest.fixture(scope="module")
+def grid(tmp_path_factory):
+    """A finished micro benchmark: two methods, and the rows that need no training."""
+    folder = tmp_path_factory.mktemp("benchmark")
+    arguments = {
+        "sources": [f"hatexplain:{write_posts(folder / 'posts')}"],
+        "methods": ["genspp", "fr", "random"],
+        "seeds": 1,
+        "vectors": write_vectors(folder / "tiny.txt"),
+        "effort": MICRO,
+        "out": folder / "results",
+        "runs": folder / "runs",
+    }
+    with (folder / "lines.txt").open("w") as lines:
+        failures = benchmark.run_grid("table1", **arguments, workers=2, console=Console(file=lines))
+    assert failures == []
+    return folder, arguments
+
+
+# ---- the grid
+
+
+def test_names_and_numbers_of_runs():
+    trials = expand("table1", sources=["toy", "hatexplain:somewhere/posts"])
+    names = {trial.name for trial in trials}
+    assert len(names) == len(trials) == 2 * 6 * 5 + 5 * 5 + 3
+    assert {"toy-sound-genspp-seed1", "hatexplain-sound-grat-seed5"} <= names
+    assert {"toy-trivial-random-k3-seed2", "toy-trivial-matching-ba-aa-bc-seed1"} <= names
+    first = trials[0]
+    assert first.file == Path("table1/toy-sound-genspp-seed1.json")
+    assert first.settings == {"workers": 1}
+    assert Trial(**json.loads(json.dumps(first.to_json()))) == first
+
+
+def test_the_sweep_shares_its_middle_with_table1():
+    trials = expand("alpha", sources=["toy", "hatexplain:x"], seeds=1, preset="paper")
+    assert {trial.method for trial in trials} == {"fr", "mgr", "mcd", "grat", "rnp"}
+    assert {(t.data, t.variant, t.benchmark) for t in trials} == {
+        ("toy", "alpha=0.10", "alpha"),
+        ("toy", "", "table1"),
+        ("hatexplain", "alpha=0.10", "alpha"),
+        ("hatexplain", "alpha=0.16", "alpha"),
+        ("hatexplain", "", "table1"),
+        ("hatexplain", "alpha=0.28", "alpha"),
+    }
+    assert trials[0].name == "toy-paper-fr-alpha0.10-seed1"
+    assert trials[0].settings["alpha"] == 0.10
+
+
+def test_efforts_keep_their_results_apart():
+    quick = expand("table1", sources=["toy"], methods=["grat", "genspp"], seeds=1, effort=QUICK)
+    assert [trial.file.parts[0] for trial in quick] == ["quick", "quick"]
+    assert quick[0].settings["population"] < 50
+    assert {"max_epochs", "pretrain_epochs"} <= set(quick[1].settings)
+    assert "--quick" in quick[1].command()
+    assert FULL.of("fr") == {}
+    assert PRESETS == settings.PRESETS
+
+
+def test_commands_name_no_folder():
+    trials = expand("table1", sources=["hatexplain:/home/me/posts"], vectors=Path("/home/me/glove.txt"), seeds=2)
+    assert trials[1].command() == (
+        "genspp train hatexplain:FOLDER --method genspp --preset sound --seed 2 --vectors glove.txt --workers 1 "
+        "--out runs/hatexplain-sound-genspp-seed2"
+    )
+    sweep = expand("alpha", sources=["toy"], methods=["fr"], seeds=1)
+    assert sweep[0].command() == "genspp benchmark alpha --data toy --methods fr --seeds 1 --preset sound"
+    assert not any("/home" in trial.command() for trial in trials)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"methods": ["lime"]}, SettingsError, "method is 'lime'"),
+        ({"preset": "fast"}, SettingsError, "preset is 'fast'"),
+        ({"seeds": 0}, SettingsError, "seeds is 0"),
+        ({"sources": ["posts.csv"]}, DataError, "posts.csv"),
+        ({"sources": ["hatexplain:a", "hatexplain:b"]}, DataError, "twice"),
+    ],
+)
+def test_what_cannot_be_run_is_said(arguments, error, words):
+    with pytest.raises(error, match=re.escape(words)):
+        expand("table1", **{"sources": ["toy"], **arguments})
+
+
+def test_the_longest_go_first():
+    trials = expand("table1", sources=["toy", "hatexplain:x"], methods=["fr", "genspp"], seeds=1)
+    order = [(t.data, t.method) for t in longest_first(trials, {})]
+    assert order[:2] == [("hatexplain", "genspp"), ("toy", "genspp")]
+    assert longest_first(trials, {("toy", "fr"): 1e6})[0].method == "fr"
+    assert expected_seconds(trials[1], {("toy", "fr"): 42.0}) == 42.0
+    assert (duration(42), duration(150), duration(7300)) == ("42 s", "2.5 min", "2.0 h")
+
+
+# ---- running it
+
+
+def test_every_run_leaves_its_result(grid):
+    folder, _ = grid
+    results = read_results(folder / "results" / "micro")
+    assert len(results) == 2 + 2
+    one = next(run for run in results if run.method == "fr")
+    content = one.content
+    assert content["settings"]["hidden"] == 2
+    assert content["settings"]["vectors"] == content["data"]["vectors"] == "tiny.txt"
+    assert content["data"]["rows"] == {"train": 32, "val": 12, "test": 16}
+    assert one.training["unit"] == "epoch"
+    assert one.training["steps"] == 1
+    assert one.training["seconds"] >= one.training["seconds_per_step"]
+    assert one.training["parameters"]["all"] > 0
+    assert content["machine"]["cpu"]
+    assert content["code"] == code_version()
+    genspp = next(run for run in results if run.method == "genspp").training
+    assert (genspp["unit"], genspp["steps"]) == ("generation", 2)
+    assert genspp["parameters"]["all"] == genspp["parameters"]["generator"] + genspp["parameters"]["predictor"]
+    assert "[4/4]" in (folder / "lines.txt").read_text()
+
+
+def test_predictions_give_the_same_figures(grid):
+    folder, _ = grid
+    for run in read_results(folder / "results" / "micro"):
+        if run.method == "random":
+            assert run.content["predictions"] == {}
+            continue
+        found = run.predictions()
+        assert len(found.ids) == len(found.masks) == run.metrics["texts"] == 16
+        assert float(f1(found.highlight_counts().sum(0))) == pytest.approx(run.metrics["hl_f1"])
+        assert float(macro_f1(found.class_counts().sum(0))) == pytest.approx(run.metrics["clf_f1"])
+
+
+def test_results_hold_no_text_and_no_path(grid):
+    folder, _ = grid
+    for path in (folder / "results").rglob("*.*"):
+        content = path.read_text(encoding="utf-8")
+        assert str(folder) not in content
+        assert not re.search(r'[" :=]/\w', content)
+        for word in (*DECIDING["food"], *DECIDING["sport"]):
+            assert not re.search(rf"\b{word}\b", content)
+
+
+def test_a_finished_run_is_not_run_again(grid):
+    folder, arguments = grid
+    files = sorted((folder / "results").rglob("*.json"))
+    before = {path: path.stat().st_mtime_ns for path in files}
+    gone = folder / "results/micro/table1/hatexplain-sound-fr-seed1.json"
+    metrics = read_result(gone).metrics
+    gone.unlink()
+    assert benchmark.run_grid("table1", **arguments) == []
+    after = {path: path.stat().st_mtime_ns for path in sorted((folder / "results").rglob("*.json"))}
+    assert {path for path in files if before[path] != after[path]} == {gone}
+    assert read_result(gone).metrics == metrics
+
+
+def test_a_result_of_other_settings_is_not_taken_for_this_one(grid):
+    folder, arguments = grid
+    other = write_vectors(folder / "other.txt")
+    with pytest.raises(SettingsError, match=r"tiny\.txt.*other\.txt"):
+        benchmark.run_grid("table1", **{**arguments, "vectors": other})
+    with pytest.raises(DataError, match="nowhere"):
+        benchmark.run_grid("table1", **{**arguments, "vectors": folder / "nowhere"})
+
+
+def test_a_failing_run_is_named_and_the_rest_is_finished(grid, tmp_path, monkeypatch):
+    _, arguments = grid
+    bad = Effort("bad", {"fr": {**TINY, "hidden": 0}, "rnp": TINY})
+    arguments = {**arguments, "methods": ["fr", "rnp"], "seeds": 1, "effort": bad, "out": tmp_path / "results"}
+    arguments["runs"] = tmp_path / "runs"
+    failures = benchmark.run_grid("table1", **arguments, workers=2)
+    assert [failure.trial.method for failure in failures] == ["fr"]
+    assert "hidden is 0" in failures[0].reason
+    assert "hidden is 0" in failures[0].file.read_text()
+    assert [run.method for run in read_results(tmp_path / "results" / "bad")] == ["rnp"]
+    assert [path.name for path in (tmp_path / "runs/bad/table1").glob("*.txt")] == [failures[0].file.name]
+
+    monkeypatch.setattr(benchmark, "run_grid", lambda *_, **__: failures)
+    shown = CliRunner().invoke(cli.app, ["benchmark", "table1", "--out", str(tmp_path / "none")])
+    assert shown.exit_code == 1
+    assert "hatexplain-sound-fr-seed1" in shown.output
+
+
+def test_stopping_and_going_on(grid, tmp_path):
+    """Ctrl-C ends the grid and its runs; the same command goes on from the last finished step."""
+    _, arguments = grid
+    long = {"hidden": 2, "max_epochs": 100_000, "patience": 100_000}
+    script = (
+        "import sys\nfrom pathlib import Path\nfrom genspp.experiments import benchmark\n"
+        "from genspp.experiments.grid import Effort\n"
+        f"benchmark.run_grid('table1', sources={arguments['sources']!r}, methods=['fr'], seeds=1, workers=1,\n"
+        f"    effort=Effort('long', {{'fr': {long!r}}}), out=Path(sys.argv[1]), runs=Path(sys.argv[2]))\n"
+    )
+    out, runs = tmp_path / "results", tmp_path / "runs"
+    command = [sys.executable, "-c", script, str(out), str(runs)]
+    log = runs / "long/table1/hatexplain-sound-fr-seed1/log.jsonl"
+    stopped = 0
+    for sign in (signal.SIGKILL, signal.SIGINT):  # the runs go with their grid, however it ends
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        _wait(lambda before=stopped: log.exists() and log.read_text().count("\n") > before + 3)
+        os.kill(process.pid, sign)
+        _, errors = process.communicate(timeout=60)
+        time.sleep(0.5)
+        stopped = log.read_text().count("\n")
+        time.sleep(0.5)
+        assert log.read_text().count("\n") == stopped
+    assert "KeyboardInterrupt" in errors
+    assert not list(out.rglob("*.json"))
+    assert not list(runs.rglob("*.error.txt"))  # it was stopped, it did not fail
+
+    config = log.with_name("config.json")
+    written = json.loads(config.read_text())
+    written["settings"]["max_epochs"] = stopped + 2  # so that it comes to an end
+    config.write_text(json.dumps(written))
+    trial = Trial("table1", arguments["sources"][0], "fr", "sound", 1, "", {**long, "max_epochs": stopped + 2}, "long")
+    seen = []
+    finish(trial, runs, out, progress=lambda line, total: seen.append(line["epoch"]))
+    assert seen[0] >= stopped - 1
+    assert read_result(out / trial.file).training["steps"] == stopped + 2
+
+
+def _wait(condition, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.05)
+
+
+# ---- tables and the page
+
+
+@pytest.fixture
+def board(grid, tmp_path):
+    """The micro results as if they were five seeds of full runs on HateXplain, GenSPP better than FR."""
+    folder, _ = grid
+    results = read_results(folder / "results" / "micro")
+    for method, variant, place in (("genspp", "", "table1"), ("fr", "", "table1"), ("fr", "alpha=0.10", "alpha")):
+        run = next(run for run in results if run.method == method)
+        for seed in range(1, 6):
+            score = (0.5 if method == "genspp" else 0.3) + seed / 100
+            content = json.loads(json.dumps(run.content))
+            content["run"] |= {"benchmark": place, "seed": seed, "variant": variant}
+            content["metrics"] |= {"clf_f1": score, "hl_f1": score}
+            content["asked"] = {}
+            write_result(tmp_path / place / f"hatexplain-sound-{method}{variant}-seed{seed}.json", content)
+    return tmp_path
+
+
+def test_table1_shows_both_sides_and_both_tests(board):
+    table = table1(Board(read_results(board)), "hatexplain", "sound")
+    text = table.to_markdown()
+    assert "**53.00 ± 1.41**<sup>b</sup>" in text
+    assert "33.00 ± 1.41" in text
+    assert "42.62 ± 0.73" in text and "31.15 ± 2.56" in text
+    assert "Hl-F1 of GenSPP against FR, the best other method here: +20.00" in text
+    assert "Exact rank-sum test over 5 and 5 seeds: p = 0.0079" in text
+    assert "Paired bootstrap over the 16 test texts" in text
+    assert "GloVe Twitter 27B" in text and "tiny.txt" in text
+    assert r"\mathbf{53.00}_{\pm 1.41}" in table.to_latex("tab:x")
+    assert table1(Board([]), "toy", "sound") is None
+
+
+def test_other_tables(board):
+    results = Board(read_results(board))
+    assert "69.71 ± 0.40" in genspp_table(results, "hatexplain").to_markdown()
+    sweep = alpha_table(results, "hatexplain", "sound").to_markdown()
+    assert "22.52 ± 14.64" in sweep and "FR, α = 0.28" in sweep
+    assert "signed-rank form" in sweep  # what the star of the published GenSPP row means
+    cost = cost_table(results, "hatexplain", "sound").to_markdown()
+    assert "78.00" in cost and "17032" in cost
+    assert alpha_table(results, "hatexplain", "paper") is None
+    assert cost_table(results, "toy", "sound") is None
+
+
+def test_rows_without_training_on_toy(tmp_path):
+    arguments = {"sources": ["toy"], "methods": ["random", "matching"], "seeds": 2, "out": tmp_path}
+    assert benchmark.run_grid("table1", **arguments, runs=tmp_path / "runs") == []
+    board = Board(read_results(tmp_path))
+    clf = {
+        v: board.find("toy", "trivial", "matching", v)[0].metrics["clf_f1"] for v in board.variants("toy", "matching")
+    }
+    assert clf["aba baa abc"] == 1.0
+    assert clf["abc baa aba"] == pytest.approx(1 / 3, abs=0.01)
+    for size, expected in ((2, 0.12), (3, 0.15), (4, 0.171)):
+        for run in board.find("toy", "trivial", "random", f"k={size}"):
+            assert run.metrics["hl_f1"] == pytest.approx(expected, abs=0.02)
+            assert run.metrics["selection_size"] == size
+
+
+def test_tables_are_written_and_printed(board):
+    shown = CliRunner().invoke(cli.app, ["benchmark", "cost", "--out", str(board)])
+    assert shown.exit_code == 0
+    assert "cost" in shown.output
+    benchmark.write_tables(board)
+    names = {path.name for path in (board / "tables").iterdir()}
+    assert names == {f"{name}-hatexplain-sound.{kind}" for name in benchmark.TABLES for kind in ("md", "tex")}
+    empty = CliRunner().invoke(cli.app, ["benchmark", "cost", "--out", str(board / "none")])
+    assert "no results" in empty.output
+    with pytest.raises(SettingsError, match="table9"):
+        benchmark.benchmark("table9")
+
+
+def test_figures(grid, tmp_path):
+    _, arguments = grid
+    drawn = benchmark.draw_figures(tmp_path, arguments["sources"])
+    assert [path.name for path in drawn] == ["loss-landscape.png", "hatexplain-highlights.png"]
+    facts = json.loads((tmp_path / "figures/figures.json").read_text())
+    assert facts["hatexplain-highlights"] == {"posts": 60, "posts_by_highlights": [30, 30]}
+    page = benchmark.render_docs(ROOT / benchmark.TEMPLATE, tmp_path)
+    assert "60 posts" in page and "Not run yet" in page
+
+
+def test_the_page_says_what_is_missing(tmp_path):
+    page = benchmark.render_docs(ROOT / benchmark.TEMPLATE, tmp_path)
+    assert "Not run yet: `genspp benchmark table1 --data toy --preset sound`" in page
+    assert "Not drawn yet" in page
+    assert "{{" not in page
+
+
+def test_the_page_is_what_the_result_files_give():
+    page = (ROOT / benchmark.PAGE).read_text(encoding="utf-8")
+    assert page == benchmark.render_docs(ROOT / benchmark.TEMPLATE, ROOT / "results"), (
+        "docs/results.md is out of date; run `python -m genspp.experiments.benchmark docs`"
+    )
+
+
+def test_committed_results_hold_no_text_and_no_path():
+    for run in read_results(ROOT / "results"):
+        content = {name: value for name, value in run.content.items() if name != "predictions"}
+        assert not re.search(r'[" :=]/\w', json.dumps(content))
+        assert set(run.content["predictions"]) <= {"classes", "ids", "labels", "predicted", "masks", "hits", "gold"}
