@@ -1,6 +1,6 @@
 """Writes messages.csv and new.csv: made-up messages to a shop, in which a few words decide the topic.
 
-    python examples/make_messages.py
+python examples/make_messages.py
 """
 
 import csv
@@ -32,7 +32,7 @@ MIDDLES = {
         "I am still waiting for the refund you promised", "why is there a fee on my invoice",
     ],
     "technical": [
-        "the app crashes whenever I open it", "I cannot log in since the update", "the screen stays black after I tap it",
+        "the app crashes whenever I open it", "I cannot log in since the update", "the screen stays black when I tap",
         "the password reset email does not work", "after the update the app is very slow",
         "an error comes up when I log in", "the website shows an error on my phone",
     ],
