@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: quickstart test lint format bench bench-quick results clean
+.PHONY: quickstart test lint format bench bench-quick results picture clean
 
 # The virtual environment, with exactly the versions of constraints.txt; made anew only when these files change.
 # torch goes first and by its exact number: that is the CPU build where an index offers one.
@@ -36,6 +36,17 @@ bench-quick: $(READY)
 # docs/results.md, made from docs/results.template.md and results/.
 results: $(READY)
 	$(BIN)/python -m genspp.experiments.benchmark docs
+
+# The picture in the README, from the example data; needs Chromium.
+picture: $(READY)
+	$(BIN)/genspp train examples/messages.csv --text message --label topic --seed 1 --out runs/messages --force
+	$(BIN)/genspp explain runs/messages --html runs/explain.html \
+		"Good evening, the courier was here again and I was not at home." \
+		"Could you look at my invoice? I do not understand it, to be honest." \
+		"Hi, since this morning the login is not what it was, and the app is no better." \
+		"I wrote to you last week, where is my refund?"
+	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --force-device-scale-factor=1.5 \
+		--window-size=800,860 --screenshot=docs/images/explain.png runs/explain.html
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

@@ -19,40 +19,35 @@ CLOSINGS = [
     "", "", "", "Thanks.", "Please answer soon.", "Best, Ana", "Regards, Tom", "Can somebody help?", "🙂", "Thank you!",
     "I have been a customer for years.", "What should I do now?", '"Soon" is not an answer.',
 ]  # fmt: skip
-MIDDLES = {
-    "delivery": [
-        "my parcel has still not arrived", "the courier left it with a neighbour nobody knows",
-        "the tracking page has said the same for six days", "when will it be shipped to my address",
-        "the driver never rang, and now it is at a depot", "my parcel went to the old address",
-        "I waited at home all day and no courier came",
-    ],
-    "billing": [
-        "I was charged twice for one order", "the invoice shows the wrong amount", "please refund the second payment",
-        "my card was charged although I cancelled", "the discount is missing on my invoice",
-        "I am still waiting for the refund you promised", "why is there a fee on my invoice",
-    ],
-    "technical": [
-        "the app crashes whenever I open it", "I cannot log in since the update", "the screen stays black when I tap",
-        "the password reset email does not work", "after the update the app is very slow",
-        "an error comes up when I log in", "the website shows an error on my phone",
-    ],
-}  # fmt: skip
+WORDS = {
+    "delivery": ["parcel", "courier", "shipment", "tracking number", "delivery", "package"],
+    "billing": ["invoice", "refund", "payment", "second charge", "discount", "receipt"],
+    "technical": ["app", "login", "password", "error message", "update", "website"],
+}
+MIDDLES = [
+    "there is a problem with the {}", "I have a question about the {}", "nobody answers me about the {}",
+    "the {} is not what I expected", "what about the {} you promised me", "I am still waiting for news of the {}",
+    "I do not understand the {}", "the {} was wrong again", "please look at the {} once more",
+    "my neighbour had the same trouble with the {}", "I wrote to you about the {} last week",
+    "since Monday I have had nothing but trouble with the {}",
+]  # fmt: skip
 ASIDES = [
     "", "", "", "as I said on Monday,", "to be honest,", "and I did everything you told me,", "after all this time,",
     "for the order of last week,", "for the blue one,", "once more,",
 ]  # fmt: skip
 NEW = [
-    "Good evening, the courier was here but my parcel was open.",
-    "Could you send me the invoice again? The amount looks wrong, to be honest.",
-    "Hi, since this morning I cannot log in on my phone, it shows an error.",
-    "I cancelled last week, where is my refund?",
+    "Good evening, the courier was here again and I was not at home.",
+    "Could you look at my invoice? I do not understand it, to be honest.",
+    "Hi, since this morning the login is not what it was, and the app is no better.",
+    "I wrote to you last week, where is my refund?",
 ]
 
 
 def message(stream: np.random.RandomState, topic: str) -> str:
     """Put one message together."""
-    parts = [OPENINGS, ASIDES, MIDDLES[topic], CLOSINGS]
-    opening, aside, middle, closing = (part[stream.randint(len(part))] for part in parts)
+    parts = [OPENINGS, ASIDES, MIDDLES, WORDS[topic], CLOSINGS]
+    opening, aside, middle, word, closing = (part[stream.randint(len(part))] for part in parts)
+    middle = middle.format(word)
     body = " ".join(part for part in (opening, aside, middle) if part)
     return f"{body[0].upper()}{body[1:]}. {closing}".strip()
 
@@ -60,7 +55,7 @@ def message(stream: np.random.RandomState, topic: str) -> str:
 def main() -> None:
     """Write both files."""
     stream = np.random.RandomState(7)
-    topics = sorted(MIDDLES)
+    topics = sorted(WORDS)
     with (FOLDER / "messages.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["message", "topic"])

@@ -329,7 +329,7 @@ def _proceed(run: "Run", splits: "Splits | None", examples: int) -> None:
     if examples:
         model, _ = open_model(run.folder)
         shown = splits.test[range(min(examples, len(splits.test)))]
-        print_rationales(out, model.explain(shown.tokens), shown.labels)
+        print_rationales(out, model.explain([document.text for document in shown]), shown.labels)
     err.print(f"everything is in {run.folder}", soft_wrap=True)
 
 

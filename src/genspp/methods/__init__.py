@@ -8,6 +8,8 @@ from genspp.methods.mcd import MCD
 from genspp.methods.mgr import MGR
 from genspp.methods.rnp import RNP
 
+__all__ = ["FR", "GRAT", "MCD", "METHODS", "MGR", "RNP", "GenSPP", "Rationalizer"]
+
 METHODS: dict[str, type[Rationalizer]] = {
     "genspp": GenSPP,
     "rnp": RNP,
