@@ -1,12 +1,14 @@
 """The command line as a user meets it, each command in a process of its own where that matters."""
 
 import csv
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stderr
 from pathlib import Path
 
 import numpy as np
@@ -32,13 +34,19 @@ def invoke(*arguments: object, text: str | None = None):
     return CliRunner().invoke(cli.app, list(map(str, arguments)), input=text)
 
 
-def fails(sentence: str, *arguments: object, text: str | None = None) -> str:
+def fails(sentence: str, *arguments: object) -> str:
     """Expect exit code 2 and one sentence without a traceback."""
-    done = call(*arguments, text=text)
-    assert done.returncode == 2, done.stderr
-    assert "Traceback" not in done.stderr
-    assert sentence in done.stderr
-    return done.stderr
+    errors = io.StringIO()
+    argv = ["genspp", *map(str, arguments)]
+    with pytest.MonkeyPatch.context() as patch, redirect_stderr(errors), pytest.raises(SystemExit) as ended:
+        patch.setattr(sys, "argv", argv)
+        cli.main()
+    message = errors.getvalue()
+    assert ended.value.code == 2, message
+    assert message.startswith("error: ")
+    assert message.count("\n") == 1
+    assert sentence in message
+    return message
 
 
 def write_csv(path: Path, rows: int = 120, seed: int = 0, header=("body", "kind")) -> Path:
@@ -259,6 +267,14 @@ def test_bad_tables(tmp_path):
     fails("hate-alert", "train", f"hatexplain:{tmp_path}/none", "--out", run)
     fails("population is 3", "train", "toy", "--population", "3", "--out", run)
     assert not (run / "model").exists()
+
+
+def test_an_error_of_ours_ends_the_process_with_code_2(tmp_path):
+    done = call("explain", tmp_path, "a text")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert "Traceback" not in done.stderr
 
 
 def test_bad_folders(run, tmp_path):

@@ -59,6 +59,11 @@ def test_settings_that_a_source_has_no_use_for(wrong):
 
 
 def test_defaults():
-    assert defaults_of("toy") == defaults_of("toy-contaminated") == SourceDefaults(8, "onehot", 26, 0.1)
-    assert defaults_of("hatexplain:x") == SourceDefaults(16, "corpus", None, 0.6)
-    assert defaults_of("my.csv") == SourceDefaults(16, "corpus", None, None)
+    toy = defaults_of("toy")
+    assert toy == defaults_of("toy-contaminated")
+    assert (toy.hidden, toy.vectors, toy.width, toy.paper_threshold) == (8, "onehot", 26, 0.1)
+    assert (toy.alpha, toy.lambda_c, toy.gradient_width) == (0.15, 2.0, 25)
+    hatexplain = defaults_of("hatexplain:x")
+    assert (hatexplain.hidden, hatexplain.vectors, hatexplain.paper_threshold) == (16, "corpus", 0.6)
+    assert (hatexplain.alpha, hatexplain.lambda_c, hatexplain.lambda_g) == (0.22, 0.0, 2.5)
+    assert defaults_of("my.csv") == SourceDefaults(None, "corpus", None, None, penalise_empty=True)

@@ -362,8 +362,7 @@ def main() -> None:
     """Run the command line; an error of ours is one sentence and exit code 2."""
     logger = logging.getLogger("genspp")
     logger.setLevel(logging.INFO)
-    logger.addHandler(_Messages())
-    logger.propagate = False
+    logger.handlers = [_Messages()]
     try:
         app()
     except GenSPPError as error:
