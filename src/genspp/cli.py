@@ -15,8 +15,9 @@ import genspp
 from genspp.errors import GenSPPError, RunError
 
 if TYPE_CHECKING:
-    from genspp.data.corpus import Corpus, Splits
+    from genspp.data.corpus import Corpus
     from genspp.data.tables import Columns
+    from genspp.experiments.single import Data
     from genspp.methods.base import Rationalizer
     from genspp.runs import Run
 
@@ -90,7 +91,7 @@ def train(
     from genspp.experiments.single import configure
     from genspp.runs import Run
 
-    config, splits = configure(
+    config, data = configure(
         source,
         method,
         columns=_columns(text, tokens, label, highlight, split),
@@ -112,7 +113,7 @@ def train(
     run = Run.create(out_folder, config, force)
     if examples is None:
         examples = 0 if source.startswith("hatexplain") else 10
-    _proceed(run, splits, examples)
+    _proceed(run, data, examples)
 
 
 @app.command()
@@ -289,12 +290,12 @@ def _evaluation_corpus(model: "Rationalizer", run: "Run | None", source: str | N
     from genspp.data.rows import format_of
     from genspp.data.sources import load_source
     from genspp.data.tables import check_labels, read_table
-    from genspp.experiments.single import read_data
+    from genspp.experiments.single import read_splits
 
     if source is None:
         if run is None:
             raise RunError("a model folder by itself has no test rows; name the data to evaluate on.")
-        return read_data(run.config["data"]).test
+        return read_splits(run.config["data"]).test
     if format_of(source) is None or source.startswith("hatexplain:"):
         return load_source(source).test
     table = read_table(source, columns, tokenizer=model.settings()["tokenizer"])
@@ -316,15 +317,16 @@ def _prediction(document: Any, rationale: Any, taken: tuple[str, ...]) -> dict[s
     return {(f"predicted_{name}" if name in taken else name): value for name, value in added.items()}
 
 
-def _proceed(run: "Run", splits: "Splits | None", examples: int) -> None:
+def _proceed(run: "Run", data: "Data | None", examples: int) -> None:
     from genspp.experiments.single import open_model, proceed, read_data
     from genspp.report.terminal import Live, print_rationales
 
-    splits = splits or read_data(run.config["data"])
+    data = data or read_data(run.config["data"], run.config["settings"]["vectors"])
+    splits = data.splits
     for note in splits.notes:
         err.print(note, soft_wrap=True)
     with _stoppable(run), Live(err) as live:
-        metrics = proceed(run, splits, live)
+        metrics = proceed(run, data, live)
     _print_metrics(metrics)
     if examples:
         model, _ = open_model(run.folder)

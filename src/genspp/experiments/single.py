@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,14 @@ def absolute(source: str) -> str:
     return source if source in ("toy", "toy-contaminated") else str(Path(source).resolve())
 
 
+@dataclass(frozen=True)
+class Data:
+    """What a run is trained and scored on. `vectors`: those of a file, or the name of built-in ones."""
+
+    splits: Splits
+    vectors: Vectors | str
+
+
 def configure(
     source: str,
     method: str = "genspp",
@@ -38,60 +47,82 @@ def configure(
     max_length: int | None = None,
     tokenizer: str | None = None,
     **settings: Any,
-) -> tuple[dict[str, Any], Splits]:
-    """Return the whole configuration of a run, its data set's own defaults filled in, and the data it names."""
+) -> tuple[dict[str, Any], Data]:
+    """Return the whole configuration of a run, its data set's own defaults filled in, and the data it names.
+
+    All that can be wrong with them is found here, before a folder is made.
+    """
     kind = METHODS.get(method)
     if kind is None:
         raise SettingsError(f"method is {method!r}; choose one of {', '.join(METHODS)}.")
-    columns = columns or Columns()
-    data: dict[str, Any] = {
+    chosen = {name: value for name, value in settings.items() if value is not None}
+    foreign = sorted(set(chosen) - set(kind().get_params()))
+    if foreign:
+        raise SettingsError(f"{foreign[0]} is not a setting of {method}; leave it out.")
+    where: dict[str, Any] = {
         "source": absolute(source),
-        "columns": dataclasses.asdict(columns),
+        "columns": dataclasses.asdict(columns or Columns()),
         "val": str(Path(val).resolve()) if val else None,
         "test": str(Path(test).resolve()) if test else None,
         "max_length": max_length,
         "tokenizer": tokenizer,
     }
-    splits = read_data(data)
-    known = kind().get_params()
-    chosen = {name: value for name, value in settings.items() if value is not None}
-    foreign = sorted(set(chosen) - set(known))
-    if foreign:
-        raise SettingsError(f"{foreign[0]} is not a setting of {method}; leave it out.")
-    settings = {**kind.source_defaults(defaults_of(source), chosen), **chosen, "tokenizer": splits.tokenizer}
-    if settings.get("vectors", "corpus") not in _NAMED_VECTORS:
-        settings["vectors"] = str(Path(settings["vectors"]).resolve())
-    kind(**settings).settings()  # a wrong setting is found before a folder is made
-    data["fingerprint"] = splits.fingerprint()
-    data["rows"] = {name: len(getattr(splits, name)) for name in ("train", "val", "test")}
-    return {"method": method, "settings": settings, "data": data}, splits
+    taken = {**kind.source_defaults(defaults_of(source), chosen), **chosen}
+    if taken["vectors"] not in _NAMED_VECTORS:
+        taken["vectors"] = str(Path(taken["vectors"]).resolve())
+    kind(**taken).settings()  # a wrong setting is found before the data is read
+    data = read_data(where, taken["vectors"])
+    taken["tokenizer"] = data.splits.tokenizer
+    where["rows"] = {name: len(getattr(data.splits, name)) for name in ("train", "val", "test")}
+    return {"method": method, "settings": taken, "data": where | _fingerprints(data)}, data
 
 
-def read_data(data: dict[str, Any]) -> Splits:
-    """Read the data that a configuration names."""
+def read_splits(where: dict[str, Any]) -> Splits:
+    """Read the texts that a configuration names."""
     return load_source(
-        data["source"],
-        columns=Columns(**data["columns"]),
-        val=Path(data["val"]) if data["val"] else None,
-        test=Path(data["test"]) if data["test"] else None,
-        max_length=data["max_length"],
-        tokenizer=data["tokenizer"],
+        where["source"],
+        columns=Columns(**where["columns"]),
+        val=Path(where["val"]) if where["val"] else None,
+        test=Path(where["test"]) if where["test"] else None,
+        max_length=where["max_length"],
+        tokenizer=where["tokenizer"],
     )
 
 
-def proceed(run: Run, splits: Splits | None = None, listener: Listener | None = None) -> dict[str, Any]:
+def read_data(where: dict[str, Any], vectors: str) -> Data:
+    """Read the texts that a configuration names, and the vectors of all their words where these are in a file.
+
+    Vectors from a file are frozen and know nothing of the labels, so looking up a test word's leaks nothing.
+    """
+    splits = read_splits(where)
+    if vectors in _NAMED_VECTORS:
+        return Data(splits, vectors)
+    tokenizer = Tokenizer(splits.tokenizer)
+    parts = (splits.train, splits.val, splits.test)
+    keys = [[tokenizer.key(token) for token in document.tokens] for part in parts for document in part]
+    return Data(splits, build_vectors(vectors, keys))
+
+
+def _fingerprints(data: Data) -> dict[str, str]:
+    prints = {"fingerprint": data.splits.fingerprint()}
+    if isinstance(data.vectors, Vectors):
+        prints["vectors_fingerprint"] = sha256(data.vectors.table.tobytes())
+    return prints
+
+
+def proceed(run: Run, data: Data | None = None, listener: Listener | None = None) -> dict[str, Any]:
     """Take a run from where it stands to its metrics, which are written last."""
-    data = run.config["data"]
-    if splits is None:
-        splits = read_data(data)
-    if splits.fingerprint() != data["fingerprint"]:
-        raise RunError(
-            f"the data of {data['source']} has changed since {run.folder} was started; "
-            "put the old data back, or start a new run."
-        )
-    model = METHODS[run.config["method"]](**run.config["settings"])
-    if isinstance(vectors := read_vectors(run, splits), Vectors):
-        model.set_params(vectors=vectors)
+    where, settings = run.config["data"], run.config["settings"]
+    if data is None:
+        data = read_data(where, settings["vectors"])
+    for name, value in _fingerprints(data).items():
+        if where[name] != value:
+            changed = settings["vectors"] if name.startswith("vectors") else where["source"]
+            raise RunError(
+                f"{changed} has changed since {run.folder} was started; put it back as it was, or start a new run."
+            )
+    splits = data.splits
+    model = METHODS[run.config["method"]](**{**settings, "vectors": data.vectors})
     run.listener = listener
     model.fit(
         splits.train.tokens,
@@ -105,26 +136,6 @@ def proceed(run: Run, splits: Splits | None = None, listener: Listener | None = 
     write_text(run.folder / "predictions.jsonl", lines)
     write_json(run.folder / "metrics.json", metrics)
     return metrics
-
-
-def read_vectors(run: Run, splits: Splits) -> Vectors | str:
-    """Return the vectors of a file, for the words of all three parts; the names of built-in ones as they are.
-
-    Vectors from a file are frozen and know nothing of the labels, so looking up a test word's leaks nothing.
-    """
-    spec: str = run.config["settings"].get("vectors", "corpus")
-    if spec in _NAMED_VECTORS:
-        return spec
-    tokenizer = Tokenizer(splits.tokenizer)
-    parts = (splits.train, splits.val, splits.test)
-    keys = [[tokenizer.key(token) for token in document.tokens] for part in parts for document in part]
-    vectors = build_vectors(spec, keys)
-    digest = sha256(vectors.table.tobytes())
-    known = run.config["data"].setdefault("vectors_fingerprint", digest)
-    if known != digest:
-        raise RunError(f"{spec} has changed since {run.folder} was started; put it back, or start a new run.")
-    write_json(run.folder / "config.json", run.config)
-    return vectors
 
 
 def open_model(folder: Path) -> tuple[Rationalizer, Run | None]:

@@ -67,13 +67,13 @@ def _trained(trial: Trial, runs: Path, progress: Progress | None) -> dict[str, A
     from genspp.experiments.single import configure, proceed
     from genspp.methods import METHODS
 
-    config, splits = configure(trial.source, trial.method, preset=trial.preset, seed=trial.seed, **trial.settings)
+    config, data = configure(trial.source, trial.method, preset=trial.preset, seed=trial.seed, **trial.settings)
     run = _open(runs / trial.folder, config)
     clock = _Clock(progress)
-    metrics = proceed(run, splits, clock)
+    metrics = proceed(run, data, clock)
     lines = [json.loads(line) for line in (run.folder / "log.jsonl").read_text(encoding="utf-8").splitlines()]
     rows = [json.loads(line) for line in (run.folder / "predictions.jsonl").read_text(encoding="utf-8").splitlines()]
-    predictions = Predictions.of(splits.test, [row["predicted"] for row in rows], [row["mask"] for row in rows])
+    predictions = Predictions.of(data.splits.test, [row["predicted"] for row in rows], [row["mask"] for row in rows])
     logged = sum(float(line.get("seconds", 0.0)) for line in lines)
     training = {
         "seconds": round(clock.seconds(logged, run.model_folder), 2),
