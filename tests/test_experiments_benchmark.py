@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from conftest import DECIDING, FILLER
+from conftest import DECIDING, FILLER, interruptible
 from genspp import cli
 from genspp.errors import DataError, SettingsError
 from genspp.evaluation.metrics import f1, macro_f1
@@ -253,7 +253,9 @@ def test_stopping_and_going_on(grid, tmp_path):
     log = runs / "long/table1/hatexplain-sound-fr-seed1/log.jsonl"
     stopped = 0
     for sign in (signal.SIGKILL, signal.SIGINT):  # the runs go with their grid, however it ends
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        process = subprocess.Popen(
+            command, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=interruptible
+        )
         _wait(lambda before=stopped: log.exists() and log.read_text().count("\n") > before + 3)
         os.kill(process.pid, sign)
         _, errors = process.communicate(timeout=60)

@@ -10,6 +10,7 @@ from sklearn.preprocessing import FunctionTransformer
 from conftest import sentences
 from genspp import GenSPP, Rationalizer
 from genspp.errors import DataError, NotFittedError, SettingsError
+from genspp.methods.genspp import make_evaluator
 
 SMALL = {"population": 4, "generations": 2, "hidden": 8, "min_steps": 150, "max_epochs": 500, "workers": 1}
 TEXTS, LABELS = sentences(300)
@@ -107,10 +108,22 @@ def test_scikit_learns_manners():
     assert pipeline.predict(TEXTS[:3]).shape == (3,)
 
 
-def test_validation_rows_are_not_trained_on():
-    texts, labels = sentences(60, seed=3)
-    given = small(generations=0).fit(TEXTS, LABELS, validation=(texts, labels))
-    assert set(given.vectors_.words) == {word for text in TEXTS for word in text.split()}
+def test_validation_rows_are_not_trained_on(monkeypatch):
+    tasks = []
+
+    def spy(engine, task, workers):
+        tasks.append(task)
+        return make_evaluator(engine, task, workers)
+
+    monkeypatch.setattr("genspp.methods.genspp.make_evaluator", spy)
+    validation = ["unseen goal", "unseen soup", "unseen chip"], ["sport", "food", "tech"]
+    given = small(generations=0).fit(TEXTS, LABELS, validation=validation)
+    assert "unseen" not in given.vectors_.words
+    assert (len(tasks[0].train), len(tasks[0].val)) == (len(TEXTS), 3)
+    small(generations=0, validation_fraction=0.25).fit(TEXTS, LABELS)
+    assert (len(tasks[1].train), len(tasks[1].val)) == (225, 75)
+    rows = [tasks[1].train.split(tasks[1].train.ids), tasks[1].val.split(tasks[1].val.ids)]
+    assert sorted(map(len, rows[0] + rows[1])) == sorted(len(text.split()) for text in TEXTS)
 
 
 def test_class_weight_moves_the_decisions():

@@ -4,13 +4,8 @@ import pytest
 from genspp.data import toy
 from genspp.data.corpus import Corpus, Document
 from genspp.data.hatexplain import hatexplain
-from genspp.methods.trivial import (
-    expected_random_hl_f1,
-    random_highlights,
-    score_matching,
-    score_random,
-    string_matching,
-)
+from genspp.evaluation.trivial import score_matching, score_random
+from genspp.methods.trivial import expected_random_hl_f1, random_highlights, string_matching
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ from genspp.report.tables import (
     escape_latex,
     escape_markdown,
     mean_std,
-    side_by_side,
     summarise,
 )
 
@@ -66,25 +65,6 @@ def test_latex():
         "\\caption{Toy, 5 \\% of it {\\footnotesize \\textsuperscript{a}rank-sum, p \\textless{} 0.01}}\n"
         "\\label{tab:toy}\n\\end{table*}\n"
     )
-
-
-def test_side_by_side_keeps_ours_and_theirs_apart():
-    result = side_by_side(
-        "Toy",
-        [Column("Hl-F1", "up")],
-        ["FR", "RNP", "GenSPP"],
-        ours={"FR": [Cell(60.0, 1.0)], "RNP": [Cell(50.0, 1.0)]},
-        published={"FR": [Cell(54.07, 4.02)], "GenSPP": [Cell(76.02, 0.64)]},
-    )
-    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in result.to_markdown().splitlines()[2:]]
-    assert lines[0] == ["Model", "Hl-F1: ours ↑", "Hl-F1: paper ↑"]
-    assert lines[2:] == [
-        ["FR", "**60.00 ± 1.00**", "54.07 ± 4.02"],
-        ["RNP", "50.00 ± 1.00", "–"],
-        ["GenSPP", "–", "**76.02 ± 0.64**"],
-    ]
-    latex = result.to_latex()
-    assert " & \\multicolumn{2}{c}{Hl-F1} \\\\\n\\cmidrule(lr){2-3}\nModel & ours $\\uparrow$" in latex
 
 
 def test_latex_groups_leave_a_gap_over_columns_without_one():

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 import genspp
-from genspp.errors import GenSPPError, RunError
+from genspp.errors import GenSPPError, RunError, SettingsError
 
 if TYPE_CHECKING:
     from genspp.data.corpus import Corpus
@@ -30,8 +30,8 @@ app = typer.Typer(
 data_app = typer.Typer(no_args_is_help=True, help="Make data sets.")
 app.add_typer(data_app, name="data")
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+out = Console(highlight=False, markup=False)
+err = Console(stderr=True, highlight=False, markup=False)
 
 INTERRUPTED = 130  # what a shell gives a command that Ctrl-C ended
 
@@ -143,7 +143,7 @@ def evaluate(
     from genspp.experiments.single import open_model
 
     model, run = open_model(folder)
-    corpus = _evaluation_corpus(model, run, source, _run_columns(run, text, tokens, label, highlight))
+    corpus = _evaluation_corpus(model, run, source, _run_columns(run, text, tokens, label, highlight), highlight)
     metrics, _ = score_model(model, corpus)
     if as_json:
         typer.echo(json.dumps(metrics, ensure_ascii=False))
@@ -163,7 +163,8 @@ def explain(
     from genspp.report.terminal import print_rationales
 
     model, _ = open_model(folder)
-    rationales = model.explain(texts)
+    # An argument that is not UTF-8 reaches Python as half surrogates, which nothing can print.
+    rationales = model.explain([text.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for text in texts])
     if html is not None:
         from genspp.files import write_text
         from genspp.report.html import page
@@ -239,7 +240,6 @@ def benchmark(
             f"failed: {failure.trial.name}: {failure.reason} (see {failure.file})",
             style="red",
             soft_wrap=True,
-            markup=False,
         )
     if failures:
         raise typer.Exit(1)
@@ -256,6 +256,8 @@ def toy(
     from genspp.data.toy import toy as make_toy
     from genspp.data.toy import write_toy
 
+    if out_file.suffix != ".jsonl":
+        raise SettingsError(f"the file is {out_file}; Toy is written as JSON lines, so its name must end in .jsonl.")
     write_toy(out_file, make_toy(variant, SPLIT_SEED if seed is None else seed))
     err.print(f"wrote {out_file}", soft_wrap=True)
 
@@ -286,18 +288,24 @@ def _run_columns(
     return _columns(**{name: known.get(name) if value is None else value for name, value in chosen.items()})
 
 
-def _evaluation_corpus(model: "Rationalizer", run: "Run | None", source: str | None, columns: "Columns") -> "Corpus":
-    from genspp.data.rows import format_of
+def _evaluation_corpus(
+    model: "Rationalizer", run: "Run | None", source: str | None, columns: "Columns", highlight: str | None
+) -> "Corpus":
+    from dataclasses import replace
+
+    from genspp.data.rows import format_of, read_raw
     from genspp.data.sources import load_source
     from genspp.data.tables import check_labels, read_table
-    from genspp.experiments.single import read_splits
+    from genspp.experiments.single import data_of
 
     if source is None:
         if run is None:
             raise RunError("a model folder by itself has no test rows; name the data to evaluate on.")
-        return read_splits(run.config["data"]).test
+        return data_of(run).splits.test
     if format_of(source) is None or source.startswith("hatexplain:"):
         return load_source(source).test
+    if highlight is None and columns.highlight not in read_raw(source).fieldnames:
+        columns = replace(columns, highlight=None)  # the run's own data had one; this need not
     table = read_table(source, columns, tokenizer=model.settings()["tokenizer"])
     check_labels(table, [str(name) for name in model.classes_], "test")
     return table.corpus
@@ -318,10 +326,10 @@ def _prediction(document: Any, rationale: Any, taken: tuple[str, ...]) -> dict[s
 
 
 def _proceed(run: "Run", data: "Data | None", examples: int) -> None:
-    from genspp.experiments.single import open_model, proceed, read_data
+    from genspp.experiments.single import data_of, open_model, proceed
     from genspp.report.terminal import Live, print_rationales
 
-    data = data or read_data(run.config["data"], run.config["settings"]["vectors"])
+    data = data or data_of(run)
     splits = data.splits
     for note in splits.notes:
         err.print(note, soft_wrap=True)
@@ -357,7 +365,7 @@ class _Messages(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         style = "yellow" if record.levelno >= logging.WARNING else "dim"
         prefix = "warning: " if record.levelno >= logging.WARNING else ""
-        err.print(prefix + record.getMessage(), style=style, soft_wrap=True, markup=False)
+        err.print(prefix + record.getMessage(), style=style, soft_wrap=True)
 
 
 def main() -> None:
@@ -368,8 +376,8 @@ def main() -> None:
     try:
         app()
     except GenSPPError as error:
-        err.print(f"error: {error}", style="red", soft_wrap=True, markup=False)
+        err.print(f"error: {error}", style="red", soft_wrap=True)
         sys.exit(2)
-    except BrokenPipeError:  # the reader of our output has gone, as `| head` does
-        sys.stderr.close()
-        sys.exit(0)
+    except OSError as error:  # a folder that may not be written to, a full disk
+        err.print(f"error: {error}; choose another place, or make room.", style="red", soft_wrap=True)
+        sys.exit(2)

@@ -12,6 +12,7 @@ kill at any moment costs one generation at most and leaves no trace in what foll
 """
 
 import json
+import os
 import platform
 from collections.abc import Callable
 from pathlib import Path
@@ -42,7 +43,8 @@ class Run:
         """Start a folder. One that exists is left alone, unless `force` says that its run may be replaced."""
         if folder.exists() and not folder.is_dir():
             raise RunError(f"{folder} is a file; give another folder with --out.")
-        if folder.exists() and any(folder.iterdir()):
+        # What a kill left half written begins with a dot, and is nobody's work.
+        if folder.exists() and any(not path.name.startswith(".") for path in folder.iterdir()):
             if not force:
                 raise RunError(
                     f"{folder} exists already; resume it with `genspp resume {folder}`, give another --out, "
@@ -102,6 +104,8 @@ class Run:
         """Log a line, then save the state behind it."""
         with (self.folder / "log.jsonl").open("a", encoding="utf-8") as log:
             log.write(json.dumps(line, allow_nan=False) + "\n")
+            log.flush()
+            os.fsync(log.fileno())
         self._lines += 1
         write_checkpoint(self.folder / "checkpoint.safetensors", {**state, "lines": self._lines})
         if self.listener is not None:

@@ -43,6 +43,9 @@ class Vectors:
         return known / counts.total() if counts else 1.0
 
 
+_MOST_ONEHOT = 5_000  # words; the table has as many columns: 100 MB
+
+
 def _vectors(words: Sequence[str], rows: npt.NDArray[np.floating], kind: str) -> Vectors:
     """Put padding and the unknown word on top of the words' own rows."""
     width = rows.shape[1]
@@ -58,7 +61,11 @@ def onehot(keys: Sequence[Sequence[str]], width: int | None = None) -> Vectors:
         raise DataError("There are no words to make vectors for; the texts are empty.")
     if width is not None and width < len(words):
         raise SettingsError(f"width is {width}, but one-hot vectors of {len(words)} words need {len(words)}.")
-    return _vectors(words, np.eye(len(words), width or len(words)), "onehot")
+    if len(words) > _MOST_ONEHOT:
+        raise SettingsError(
+            f"one-hot vectors of {len(words)} words would fill the memory; use corpus vectors or a file of vectors."
+        )
+    return _vectors(words, np.eye(len(words), width or len(words), dtype=np.float32), "onehot")
 
 
 def _numbers(fields: list[bytes]) -> Table | None:
@@ -206,13 +213,11 @@ def build_vectors(
     spec: str | Path | Vectors,
     keys: Sequence[Sequence[str]],
     width: int | None = None,
-    known: Iterable[str] = (),
 ) -> Vectors:
     """Return the vectors that `spec` names, for training texts `keys` (as the tokeniser's keys).
 
-    `onehot` (with `width`), `corpus`, the path of a GloVe text file, or ready vectors, which come back as
-    they are. known: words to keep from a file beside those of `keys`, such as those of validation and test
-    texts.
+    `onehot` (with `width`), `corpus`, the path of a GloVe text file, of which the words of `keys` are kept, or ready
+    vectors, which come back as they are.
     """
     if isinstance(spec, Vectors):
         return spec
@@ -222,9 +227,9 @@ def build_vectors(
         return onehot(keys, width)
     if spec == "corpus":
         return from_corpus(keys)
-    return read_glove(spec, {*(key for text in keys for key in text), *known})
+    return read_glove(spec, {key for text in keys for key in text})
 
 
-def coverage_note(vectors: Vectors, keys: Iterable[Sequence[str]], what: str = "tokens") -> str:
+def coverage_note(vectors: Vectors, keys: Iterable[Sequence[str]]) -> str:
     """Return a sentence on how many tokens have a vector of their own."""
-    return f"{vectors.coverage(keys):.1%} of the {what} have a vector of their own ({vectors.kind})."
+    return f"{vectors.coverage(keys):.1%} of the tokens have a vector of their own."

@@ -36,11 +36,18 @@ class Encoded:
         """Return ids and the mask of real tokens of some rows, (rows, longest), padded with 0 and False."""
         return pad(self.ids, self.starts, rows)
 
-    def batches(self, size: int = 512) -> Iterator[npt.NDArray[np.int64]]:
-        """Deal all rows into batches of texts of similar length, so that little is padded."""
-        order = np.argsort(self.lengths, kind="stable")
-        for start in range(0, len(order), size):
-            yield order[start : start + size]
+    def batches(self, texts: int = 512, tokens: int = 65_536) -> Iterator[npt.NDArray[np.int64]]:
+        """Deal all rows into batches of texts of similar length, so that little is padded.
+
+        No batch has more than `texts` rows, nor, unless it is a single text, more than `tokens` padded tokens.
+        """
+        lengths = self.lengths
+        order = np.argsort(lengths, kind="stable")
+        end = len(order)
+        while end > 0:
+            start = max(0, end - max(1, min(texts, tokens // int(lengths[order[end - 1]]))))
+            yield order[start:end]
+            end = start
 
     def split(self, flat: npt.NDArray[np.uint8]) -> list[Mask]:
         """Cut a flat array over all tokens into one array a text."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from genspp.data.corpus import Corpus
-from genspp.evaluation.metrics import score
+from genspp.evaluation.metrics import clf_f1, score
 from genspp.methods.base import Rationalizer
 
 
@@ -15,7 +15,7 @@ def evaluate(model: Rationalizer, corpus: Corpus) -> tuple[dict[str, Any], list[
     full_text = [str(name) for name in model.predict_full_text(corpus.tokens)]
     masks = [rationale.mask for rationale in rationales]
     metrics: dict[str, Any] = dict(score(corpus.labels, predicted, masks, corpus.highlights, classes))
-    metrics["full_text_clf_f1"] = score(corpus.labels, full_text, masks, corpus.highlights, classes)["clf_f1"]
+    metrics["full_text_clf_f1"] = clf_f1(corpus.labels, full_text, classes)
     rows = [
         {"id": document.id, "label": document.label, "predicted": label, "mask": mask}
         for document, label, mask in zip(corpus, predicted, masks, strict=True)

@@ -2,12 +2,12 @@
 
 import dataclasses
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from genspp.data.corpus import Splits
-from genspp.data.embeddings import Vectors, build_vectors
+from genspp.data.embeddings import Vectors, build_vectors, coverage_note
 from genspp.data.sources import defaults_of, load_source
 from genspp.data.tables import Columns
 from genspp.data.tokenize import Tokenizer
@@ -16,6 +16,7 @@ from genspp.evaluation.evaluate import evaluate
 from genspp.files import sha256, write_json, write_text
 from genspp.methods import METHODS
 from genspp.methods.base import Rationalizer
+from genspp.methods.settings import default_hidden
 from genspp.runs import Listener, Run
 
 _NAMED_VECTORS = ("corpus", "onehot")
@@ -70,23 +71,12 @@ def configure(
     taken = {**kind.source_defaults(defaults_of(source), chosen), **chosen}
     if taken["vectors"] not in _NAMED_VECTORS:
         taken["vectors"] = str(Path(taken["vectors"]).resolve())
-    kind(**taken).settings()  # a wrong setting is found before the data is read
+    taken = kind(**taken).settings()  # all of them, so that a later version's defaults do not change a resumed run
     data = read_data(where, taken["vectors"])
     taken["tokenizer"] = data.splits.tokenizer
+    taken["hidden"] = taken["hidden"] or default_hidden(len(set(data.splits.train.labels)))
     where["rows"] = {name: len(getattr(data.splits, name)) for name in ("train", "val", "test")}
     return {"method": method, "settings": taken, "data": where | _fingerprints(data)}, data
-
-
-def read_splits(where: dict[str, Any]) -> Splits:
-    """Read the texts that a configuration names."""
-    return load_source(
-        where["source"],
-        columns=Columns(**where["columns"]),
-        val=Path(where["val"]) if where["val"] else None,
-        test=Path(where["test"]) if where["test"] else None,
-        max_length=where["max_length"],
-        tokenizer=where["tokenizer"],
-    )
 
 
 def read_data(where: dict[str, Any], vectors: str) -> Data:
@@ -94,13 +84,21 @@ def read_data(where: dict[str, Any], vectors: str) -> Data:
 
     Vectors from a file are frozen and know nothing of the labels, so looking up a test word's leaks nothing.
     """
-    splits = read_splits(where)
+    splits = load_source(
+        where["source"],
+        columns=Columns(**where["columns"]),
+        val=Path(where["val"]) if where["val"] else None,
+        test=Path(where["test"]) if where["test"] else None,
+        max_length=where["max_length"],
+        tokenizer=where["tokenizer"],
+    )
     if vectors in _NAMED_VECTORS:
         return Data(splits, vectors)
     tokenizer = Tokenizer(splits.tokenizer)
     parts = (splits.train, splits.val, splits.test)
     keys = [[tokenizer.key(token) for token in document.tokens] for part in parts for document in part]
-    return Data(splits, build_vectors(vectors, keys))
+    built = build_vectors(vectors, keys)
+    return Data(replace(splits, notes=(*splits.notes, coverage_note(built, keys))), built)
 
 
 def _fingerprints(data: Data) -> dict[str, str]:
@@ -110,19 +108,24 @@ def _fingerprints(data: Data) -> dict[str, str]:
     return prints
 
 
-def proceed(run: Run, data: Data | None = None, listener: Listener | None = None) -> dict[str, Any]:
-    """Take a run from where it stands to its metrics, which are written last."""
+def data_of(run: Run) -> Data:
+    """Read the data of a run, and see to it that it is what it was when the run was started."""
     where, settings = run.config["data"], run.config["settings"]
-    if data is None:
-        data = read_data(where, settings["vectors"])
+    data = read_data(where, settings["vectors"])
     for name, value in _fingerprints(data).items():
         if where[name] != value:
             changed = settings["vectors"] if name.startswith("vectors") else where["source"]
             raise RunError(
                 f"{changed} has changed since {run.folder} was started; put it back as it was, or start a new run."
             )
+    return data
+
+
+def proceed(run: Run, data: Data | None = None, listener: Listener | None = None) -> dict[str, Any]:
+    """Take a run from where it stands to its metrics, which are written last."""
+    data = data or data_of(run)
     splits = data.splits
-    model = METHODS[run.config["method"]](**{**settings, "vectors": data.vectors})
+    model = METHODS[run.config["method"]](**{**run.config["settings"], "vectors": data.vectors})
     run.listener = listener
     model.fit(
         splits.train.tokens,

@@ -127,7 +127,7 @@ def _parameters(run: Run) -> dict[str, int]:
 
 def _trivial(trial: Trial, splits: Splits | None) -> dict[str, Any]:
     from genspp.data.sources import load_source
-    from genspp.methods.trivial import score_matching, score_random
+    from genspp.evaluation.trivial import score_matching, score_random
 
     splits = splits or load_source(trial.source)
     if trial.method == "random":

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 from genspp.data.tokenize import NAMES as TOKENIZERS
 from genspp.errors import SettingsError
 from genspp.model.spp import CELLS
@@ -58,7 +60,10 @@ CHECKS: dict[str, Check] = {
     "vectors": _ANY,  # checked where they are read
     "vector_width": _optional(_whole(1)),
     "tokenizer": _one_of(*TOKENIZERS),
-    "class_weight": _ANY,  # checked against the classes
+    "class_weight": (
+        lambda v: v is None or v == "balanced" or isinstance(v, Mapping),
+        "None, 'balanced', or a dictionary from label to weight",
+    ),
     "validation_fraction": _number(0, 1, open_ends=True),
     "generations": _whole(0),
     "population": (lambda v: _whole(2)[0](v) and int(v) % 2 == 0, "an even number of at least 2"),
@@ -100,6 +105,8 @@ def resolve(params: Mapping[str, Any], presets: Mapping[str, Mapping[str, Any]])
     check_one("preset", params["preset"])
     preset = presets[params["preset"]]
     settings = {name: preset.get(name) if value is None else value for name, value in params.items()}
+    # Numbers that come from numpy, as in a grid search, become plain ones, which can be saved.
+    settings = {name: value.item() if isinstance(value, np.generic) else value for name, value in settings.items()}
     for name, value in settings.items():
         check_one(name, value)
     return settings

@@ -1,33 +1,17 @@
-"""Two baselines that learn nothing: random highlights, and string matching on Toy (methods.md, section 7).
-
-Both are scored by the package's own metrics. The paper's figures for string matching, called highlight F1 there, are
-class scores (discrepancies D13): both kinds are returned here, each under its own name.
-"""
+"""Two baselines that learn nothing: random highlights, and string matching on Toy."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from genspp.data import toy
 from genspp.data.corpus import Corpus
-from genspp.evaluation import metrics
 from genspp.population.evaluator import stream
 
 Masks = list[npt.NDArray[np.int8]]
 
 _RANDOM_HIGHLIGHTS = 20  # the purpose of the random stream
-
-
-@dataclass(frozen=True, slots=True)
-class TrivialScores:
-    """Fractions, as everywhere; `clf_f1` is None where nothing is classified, `hl_f1` where there is no gold."""
-
-    clf_f1: float | None
-    hl_f1: float | None
-    selection_rate: float
-    selection_size: float
 
 
 def random_highlights(lengths: Sequence[int], k: int, seed: int) -> Masks:
@@ -39,11 +23,6 @@ def random_highlights(lengths: Sequence[int], k: int, seed: int) -> Masks:
         mask[random.permutation(length)[:k]] = 1
         masks.append(mask)
     return masks
-
-
-def score_random(corpus: Corpus, k: int, seed: int) -> TrivialScores:
-    """Score random highlights of `k` tokens; there is no classifier."""
-    return _score(corpus, random_highlights([len(document.tokens) for document in corpus], k, seed), None)
 
 
 def expected_random_hl_f1(corpus: Corpus, k: int) -> float | None:
@@ -73,18 +52,3 @@ def string_matching(texts: Sequence[str], triple: Sequence[str]) -> tuple[list[s
         labels.append(toy.CLASSES[toy.matching_prediction(text, triple)])
         masks.append(mask)
     return labels, masks
-
-
-def score_matching(corpus: Corpus, triple: Sequence[str]) -> TrivialScores:
-    """Score string matching on Toy: `clf_f1` is what the paper prints, `hl_f1` that of the matched spans."""
-    labels, masks = string_matching([document.text for document in corpus], triple)
-    return _score(corpus, masks, labels)
-
-
-def _score(corpus: Corpus, masks: Masks, labels: list[str] | None) -> TrivialScores:
-    return TrivialScores(
-        clf_f1=None if labels is None else metrics.clf_f1(corpus.labels, labels),
-        hl_f1=metrics.hl_f1(masks, corpus.highlights),
-        selection_rate=metrics.selection_rate(masks),
-        selection_size=metrics.selection_size(masks),
-    )

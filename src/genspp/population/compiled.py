@@ -5,7 +5,6 @@ in the user's cache directory where that is not writable. The logger "genspp" sa
 """
 
 import logging
-import math
 import os
 import threading
 from collections.abc import Sequence
@@ -27,6 +26,7 @@ from genspp.population.evaluator import (
     Training,
     epoch_order,
     fresh_predictor,
+    run_training,
 )
 from genspp.population.kernel_batch import Space, Texts, Words
 from genspp.population.kernel_cell import Floats, Table, gate_size_of, state_size_of
@@ -103,17 +103,12 @@ class CompiledEvaluator:
             fresh_predictor(seed, shape), shape, self._table, self.task.class_weights, self._memory(training)
         )
         train, val = self._train.behind(train_mask), self._val.behind(val_mask)
-        best, best_loss, best_epoch, epoch = predictor.weights.copy(), math.inf, 0, 0
-        for epoch in range(1, training.epochs + 1):
-            predictor.train(train, epoch_order(seed, epoch - 1, len(self.task.train)), training)
-            if training.patience is None and epoch < training.epochs:
-                continue
-            loss = predictor.validate(val, training.batch_size)
-            if training.patience is None or loss < best_loss:
-                best, best_loss, best_epoch = predictor.weights.copy(), loss, epoch
-            elif epoch - best_epoch >= training.patience:
-                break
-        return TrainedPredictor(unpack_predictor(best, shape), best_loss, epoch)
+        return run_training(
+            training,
+            lambda epoch: predictor.train(train, epoch_order(seed, epoch, len(self.task.train)), training),
+            lambda: predictor.validate(val, training.batch_size),
+            lambda: unpack_predictor(predictor.weights, shape),
+        )
 
     def _memory(self, training: Training) -> tuple[Words, Space]:
         """Return the working memory of this thread, made anew when the batch size is another than last time."""
@@ -204,15 +199,19 @@ def compile_kernels() -> bool:
     """Make the kernels ready, from disk or else by compiling them, and return whether anything was compiled."""
     if _READY.is_set():
         return False
-    _READY.set()
+    _READY.set()  # before the engine below asks for the same
     notice = _Notice()
-    with event.install_listener("numba:compile", notice):
-        shape = Shape(1, 1, 2)
-        data = Encoded(np.ones(1, np.int32), np.array([0, 1]), np.zeros(1, np.int32))
-        task = Task(shape, np.eye(2, 1, -1, np.float32), data, data, np.ones(2, np.float32), Training(1, 1))
-        engine = CompiledEvaluator(task, 1)
-        engine.evaluate(np.zeros((1, 14), np.float32), [0])
-        engine.close()
+    try:
+        with event.install_listener("numba:compile", notice):
+            shape = Shape(1, 1, 2)
+            data = Encoded(np.ones(1, np.int32), np.array([0, 1]), np.zeros(1, np.int32))
+            task = Task(shape, np.eye(2, 1, -1, np.float32), data, data, np.ones(2, np.float32), Training(1, 1))
+            engine = CompiledEvaluator(task, 1)
+            engine.evaluate(np.zeros((1, 14), np.float32), [0])
+            engine.close()
+    except BaseException:
+        _READY.clear()
+        raise
     return notice.given
 
 

@@ -5,7 +5,7 @@ from its seed through `fresh_predictor` and `epoch_order`, which every engine sh
 the same predictor on the same batches.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -89,7 +89,7 @@ class Evaluation:
     """What one individual is worth, measured on the validation rows.
 
     task_loss: (weighted) mean cross-entropy of its predictor, in nats. selection_rate: mean over texts of selected
-    tokens / tokens.
+    tokens / tokens, with the price of empty highlights in it where the task has one.
     """
 
     task_loss: float
@@ -103,6 +103,29 @@ class TrainedPredictor:
     weights: Weights
     task_loss: float
     epochs: int
+
+
+def run_training(
+    training: Training,
+    train_epoch: Callable[[int], None],
+    validation_loss: Callable[[], float],
+    weights: Callable[[], Weights],
+) -> TrainedPredictor:
+    """Train for the epochs there are, or until patience ends; every engine's loop.
+
+    train_epoch: trains one epoch, numbered from 0. weights: returns a copy of the present ones.
+    """
+    best, best_loss, best_epoch, epoch = weights(), float("inf"), 0, 0
+    for epoch in range(1, training.epochs + 1):
+        train_epoch(epoch - 1)
+        if training.patience is None and epoch < training.epochs:
+            continue
+        loss = validation_loss()
+        if training.patience is None or loss < best_loss:
+            best, best_loss, best_epoch = weights(), loss, epoch
+        elif epoch - best_epoch >= training.patience:
+            break
+    return TrainedPredictor(best, best_loss, epoch)
 
 
 class Evaluator(Protocol):

@@ -27,6 +27,7 @@ from genspp.population.evaluator import (
     Training,
     epoch_order,
     fresh_predictor,
+    run_training,
 )
 
 
@@ -68,19 +69,18 @@ class SequentialEvaluator:
         predictor = Predictor(self.task.shape)
         load_flat(predictor, fresh_predictor(seed, self.task.shape), parts)
         optimizer = torch.optim.Adam(predictor.parameters(), lr=training.learning_rate)
-        best, best_loss, best_epoch, epoch = flatten(predictor, parts), float("inf"), 0, 0
+
+        def train_epoch(epoch: int) -> None:
+            order = epoch_order(seed, epoch, len(self.task.train))
+            self._train_epoch(predictor, optimizer, train_mask, order, training)
+
         with one_thread():
-            for epoch in range(1, training.epochs + 1):
-                order = epoch_order(seed, epoch - 1, len(self.task.train))
-                self._train_epoch(predictor, optimizer, train_mask, order, training)
-                if training.patience is None and epoch < training.epochs:
-                    continue
-                loss = self._validation_loss(predictor, val_mask)
-                if training.patience is None or loss < best_loss:
-                    best, best_loss, best_epoch = flatten(predictor, parts), loss, epoch
-                elif epoch - best_epoch >= training.patience:
-                    break
-        return TrainedPredictor(best, best_loss, epoch)
+            return run_training(
+                training,
+                train_epoch,
+                lambda: self._validation_loss(predictor, val_mask),
+                lambda: flatten(predictor, parts),
+            )
 
     def close(self) -> None:
         """Stop the worker processes."""

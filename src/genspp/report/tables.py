@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
@@ -155,29 +155,6 @@ def summarise(values: Sequence[float | None], scale: float = 1.0, marks: tuple[s
     if not known or len(known) < len(values):
         return None
     return Cell(*mean_std(known), marks=marks)
-
-
-def side_by_side(
-    title: str,
-    columns: Sequence[Column],
-    rows: Sequence[str],
-    *,
-    ours: Mapping[str, Sequence[Cell | None]],
-    published: Mapping[str, Sequence[Cell | None]],
-    notes: tuple[tuple[str, str], ...] = (),
-    names: tuple[str, str] = ("ours", "paper"),
-) -> Table:
-    """Return a table in which every column stands twice, ours and the paper's, each with its own best.
-
-    ours, published: from the name of a row to its cells, one for each of `columns`; either may lack a row.
-    """
-    doubled = tuple(Column(name, column.better, column.digits, column.name) for column in columns for name in names)
-    absent: Sequence[Cell | None] = [None] * len(columns)
-    lines = []
-    for row in rows:
-        pairs = zip(ours.get(row, absent), published.get(row, absent), strict=True)
-        lines.append(Row(row, tuple(cell for pair in pairs for cell in pair)))
-    return Table(title, doubled, tuple(lines), notes)
 
 
 # ---- Markdown

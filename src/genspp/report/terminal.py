@@ -14,6 +14,8 @@ from genspp.data.tokenize import Span
 from genspp.model.rationale import Rationale
 
 _HIGHLIGHT = "bold black on bright_yellow"
+# A text must not steer the terminal: control characters are shown as a replacement, one for one.
+_CONTROLS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "�")
 _METRICS = (
     ("clf_f1", "Clf-F1", "macro F1 of the labels, from the highlights alone"),
     ("full_text_clf_f1", "  full text", "the same from a predictor that sees every token"),
@@ -24,6 +26,7 @@ _METRICS = (
 
 def highlighted(text: str, spans: Sequence[Span], plain: bool = False) -> Text:
     """Return `text` with its highlight coloured; as [[...]] where there are no colours."""
+    text = text.translate(_CONTROLS)
     shown = Text()
     position = 0
     for start, end in spans:
