@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: quickstart test lint format bench bench-quick results picture clean
 
 # The virtual environment, with exactly the versions of constraints.txt; made anew only when these files change.
-# torch goes first and by its exact number: that is the CPU build where an index offers one.
+# torch goes first and by its exact number, so that nothing else decides on it.
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("genspp needs Python 3.11 or later" if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

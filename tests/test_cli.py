@@ -309,6 +309,49 @@ def test_changed_data_is_noticed_on_resuming(tmp_path):
     fails("has changed since", "resume", tmp_path / "r")
 
 
+def test_changed_data_is_noticed_on_evaluating(tmp_path):
+    table = write_csv(tmp_path / "t.csv", 60)
+    arguments = ["train", table, "--text", "body", "--label", "kind", "--out", tmp_path / "r", *FAST]
+    assert invoke(*arguments).exit_code == 0
+    write_csv(table, 60, seed=4)  # its test rows may have been training rows before
+    fails("has changed since", "evaluate", tmp_path / "r")
+
+
+def test_places_that_cannot_be_written(run, tmp_path):
+    (tmp_path / "file").write_text("")
+    fails("file cannot be used", "data", "toy", "--out", tmp_path / "file" / "toy.jsonl")
+    fails("must end in .jsonl", "data", "toy", "--out", tmp_path / "toy.csv")
+    fails("file cannot be used", "explain", run, "a goal", "--html", tmp_path / "file" / "p.html")
+
+
+def test_a_bad_setting_leaves_no_folder(run, tmp_path):
+    source = json.loads((run / "config.json").read_text())["data"]["source"]
+    named = ["--text", "body", "--label", "kind", "--out", tmp_path / "r"]
+    fails("class_weight is 'heavy'", "train", source, *named, "--class-weight", "heavy")
+    fails("method is 'lime'", "train", source, *named, "--method", "lime")
+    fails("generations is not a setting of fr", "train", source, *named, "--method", "fr", "--generations", "3")
+    (tmp_path / "v.txt").write_text("goal 1 2\nsoup 1\n")
+    fails("v.txt, line 2", "train", source, *named, "--vectors", tmp_path / "v.txt")
+    assert not (tmp_path / "r").exists()
+
+
+def test_other_data_need_not_have_the_highlights_of_the_run(tmp_path):
+    texts, labels = sentences(60)
+    rows = [{"text": t, "label": k, "gold": [0]} for t, k in zip(texts, labels, strict=True)]
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = invoke("train", tmp_path / "t.jsonl", "--highlight", "gold", "--out", tmp_path / "r", *FAST)
+    assert done.exit_code == 0
+    other = write_csv(tmp_path / "o.csv", 12, header=("text", "label"))
+    assert json.loads(invoke("evaluate", tmp_path / "r", other, "--json").output)["hl_f1"] is None
+    fails("'gold'", "evaluate", tmp_path / "r", other, "--highlight", "gold")
+
+
+def test_hostile_text_does_not_steer_the_terminal(run):
+    shown = invoke("explain", run, "the \x1b[31mgoal", b"caf\xe9".decode("utf-8", "surrogateescape"))
+    assert shown.exit_code == 0
+    assert "\x1b" not in shown.output
+
+
 def test_toy_as_a_file(tmp_path):
     assert invoke("data", "toy", "--out", tmp_path / "toy.jsonl").exit_code == 0
     lines = (tmp_path / "toy.jsonl").read_text().splitlines()

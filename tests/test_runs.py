@@ -69,7 +69,7 @@ def test_a_log_that_lost_lines_is_an_error(tmp_path):
         Run.open(tmp_path / "r").restore()
 
 
-@pytest.mark.parametrize("content", [None, "{", "[]", '{"a": 1}'])
+@pytest.mark.parametrize("content", [None, "{", "[]", '{"settings": {}, "data": {}}'])
 def test_not_a_run_folder(tmp_path, content):
     if content is not None:
         (tmp_path / "config.json").write_text(content)

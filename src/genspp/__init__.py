@@ -2,7 +2,7 @@
 
 >>> from genspp import GenSPP                                # doctest: +SKIP
 >>> model = GenSPP(seed=1).fit(texts, labels)                # doctest: +SKIP
->>> model.explain(["The parcel never came, I want a refund"])  # doctest: +SKIP
+>>> model.explain(["Where is my parcel?"])                    # doctest: +SKIP
 """
 
 from importlib import import_module

@@ -119,12 +119,21 @@ def train(
 @app.command()
 def resume(folder: RunArgument) -> None:
     """Go on with a run that was interrupted; the result is the same as if it had not been."""
-    from genspp.runs import Run
+    from genspp.runs import Run, versions
 
     run = Run.open(folder)
     if run.finished:
         err.print(f"{folder} is finished already; see `genspp evaluate {folder}`.", soft_wrap=True)
         return
+    then, now = run.config["versions"], versions()
+    for name in sorted(now):
+        if then.get(name) != now[name]:
+            err.print(
+                f"warning: {name} was {then.get(name)} when this run was started and is {now[name]} now; "
+                "the result may differ from an uninterrupted run's.",
+                style="yellow",
+                soft_wrap=True,
+            )
     _proceed(run, None, 0)
 
 
@@ -379,5 +388,6 @@ def main() -> None:
         err.print(f"error: {error}", style="red", soft_wrap=True)
         sys.exit(2)
     except OSError as error:  # a folder that may not be written to, a full disk
-        err.print(f"error: {error}; choose another place, or make room.", style="red", soft_wrap=True)
+        where, why = error.filename or "a file", error.strerror or error
+        err.print(f"error: {where} cannot be used ({why}); choose another place.", style="red", soft_wrap=True)
         sys.exit(2)

@@ -69,7 +69,7 @@ class Run:
             raise RunError(f"{folder} is not a run folder: it has no config.json; train one with --out.") from None
         except (UnicodeDecodeError, json.JSONDecodeError):
             raise RunError(f"{path} is not valid JSON; start the run again with --force.") from None
-        if not isinstance(config, dict) or "settings" not in config or "data" not in config:
+        if not isinstance(config, dict) or not {"method", "settings", "data", "versions"} <= config.keys():
             raise RunError(f"{path} is not the configuration of a run; give a folder that `genspp train` made.")
         return cls(folder, config)
 
