@@ -141,6 +141,13 @@ def test_predict_from_standard_input_to_standard_output(run):
     assert row["predicted_label"] in ("sport", "food", "tech")
 
 
+def test_predict_overwrites_no_column(run):
+    given = {"body": "the goal", "label": "mine", "predicted_label": "yours"}
+    row = json.loads(call("predict", run, "-", "--out", "-", text=json.dumps(given) + "\n").stdout)
+    assert {name: row[name] for name in given} == given
+    assert row["predicted_predicted_label"] in ("sport", "food", "tech")
+
+
 def test_evaluate(run, tmp_path):
     own = json.loads(invoke("evaluate", run, "--json").output)
     assert own == json.loads((run / "metrics.json").read_text())

@@ -30,5 +30,11 @@ def test_split_cuts_a_flat_mask():
 def test_batches_cover_every_row_once_by_length():
     encoded = encode([["a"] * n for n in (5, 1, 4, 2, 3)], INDEX, 1)
     batches = list(encoded.batches(2))
-    assert [encoded.lengths[batch].tolist() for batch in batches] == [[1, 2], [3, 4], [5]]
+    assert [encoded.lengths[batch].tolist() for batch in batches] == [[4, 5], [2, 3], [1]]
     assert sorted(np.concatenate(batches).tolist()) == [0, 1, 2, 3, 4]
+
+
+def test_a_long_text_does_not_make_a_large_batch():
+    encoded = encode([["a"] * n for n in (1000, 1, 2, 1, 2, 1)], INDEX, 1)
+    batches = [encoded.lengths[batch].tolist() for batch in encoded.batches(texts=4, tokens=6)]
+    assert batches == [[1000], [1, 2, 2], [1, 1]]

@@ -190,6 +190,7 @@ def test_a_wrong_setting_is_one_sentence(settings, sentence):
         (["a", "b"], [1.0, float("nan")], "label 1 (from 0) is nan"),
         (["a"] * 9, ["x"] * 9, "all training labels are 'x': one class only"),
         ([], [], "there are no texts"),
+        (np.array([["a"], ["b"]]), ["x", "y"], "texts is an array of shape (2, 1)"),
     ],
 )
 def test_bad_data_is_one_sentence(texts, labels, sentence):

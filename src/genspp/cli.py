@@ -321,7 +321,7 @@ def _evaluation_corpus(
 
 
 def _prediction(document: Any, rationale: Any, taken: tuple[str, ...]) -> dict[str, Any]:
-    """Return what `predict` adds to a row. A name that the rows have already gets `predicted_` before it."""
+    """Return what `predict` adds to a row. A name that the rows have already gets `predicted_` before it, or more."""
     from genspp.model.rationale import highlight_spans
 
     spans = highlight_spans(document.spans, rationale.mask)
@@ -331,7 +331,11 @@ def _prediction(document: Any, rationale: Any, taken: tuple[str, ...]) -> dict[s
         "highlight": [list(span) for span in spans],
         "highlighted_words": " | ".join(document.text[start:end] for start, end in spans),
     }
-    return {(f"predicted_{name}" if name in taken else name): value for name, value in added.items()}
+
+    def free(name: str) -> str:
+        return free(f"predicted_{name}") if name in taken else name
+
+    return {free(name): value for name, value in added.items()}
 
 
 def _proceed(run: "Run", data: "Data | None", examples: int) -> None:

@@ -6,8 +6,9 @@ means that nobody marked the text; an empty list means that somebody marked noth
 - Pairs `[start, end]` are **character spans**: every token that overlaps one is highlighted.
 - `true` and `false`, or only 0 and 1 with one of them repeated, are a **mask**, which needs a value a token.
 - Distinct numbers with one above 1 are **token indices**, counted from 0.
-- `[0]`, `[1]`, `[0, 1]` and `[1, 0]` can be either. They are what the rest of the column is; if that does not
-  tell, a mask where the text has that many tokens, and indices otherwise.
+- `[0]`, `[1]`, `[0, 1]` and `[1, 0]` can be either. They are what the rest of the column is. If that does not tell, two
+  numbers are a mask, and one is a mask if the text has one token, else an index: a column of indices hardly ever
+  stops at 1, and a mask of the wrong length must not pass for something else.
 """
 
 import json
@@ -98,7 +99,8 @@ def resolve(marked: Marked, spans: Sequence[Span], length: int, column: str = EI
         return (0,) * len(spans)
     form = marked.form if marked.form != EITHER else column
     if form == EITHER:
-        form = MASK if len(marked.numbers) == len(spans) else INDICES
+        # Nothing in the column tells. Zeros and ones are a mask then, right or wrong in length; one alone is an index.
+        form = MASK if len(marked.numbers) in (len(spans), 2) else INDICES
     if form == MASK:
         if len(marked.numbers) != len(spans):
             given = len(marked.numbers)

@@ -266,6 +266,8 @@ class Rationalizer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def _read(texts: Texts, tokenizer: Tokenizer) -> list[_Read]:
     if isinstance(texts, str) or not hasattr(texts, "__len__"):
         raise DataError(f"texts is a {type(texts).__name__}; give a list of strings or of token lists.")
+    if isinstance(texts, np.ndarray) and texts.ndim != 1:
+        raise DataError(f"texts is an array of shape {texts.shape}; give one text a row, as a list or a flat array.")
     reads = []
     for number, text in enumerate(texts):
         if isinstance(text, str):
