@@ -66,4 +66,4 @@ def test_defaults():
     hatexplain = defaults_of("hatexplain:x")
     assert (hatexplain.hidden, hatexplain.vectors, hatexplain.paper_threshold) == (16, "corpus", 0.6)
     assert (hatexplain.alpha, hatexplain.lambda_c, hatexplain.lambda_g) == (0.22, 0.0, 2.5)
-    assert defaults_of("my.csv") == SourceDefaults(None, "corpus", None, None, penalise_empty=True)
+    assert defaults_of("my.csv") == SourceDefaults(None, "corpus", None, None, penalise_empty=True, generations=150)

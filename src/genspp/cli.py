@@ -65,7 +65,7 @@ def train(
     method: Annotated[str, typer.Option(help="Which method to train.")] = "genspp",
     preset: Annotated[str | None, typer.Option(help="sound (default) or paper.")] = None,
     seed: Annotated[int | None, typer.Option(help="Same seed, same result.")] = None,
-    generations: Annotated[int | None, typer.Option(help="Generations of the search (100).")] = None,
+    generations: Annotated[int | None, typer.Option(help="Generations of the search (100; 150 on own files).")] = None,
     population: Annotated[int | None, typer.Option(help="Individuals in a generation (50).")] = None,
     hidden: Annotated[int | None, typer.Option(help="Hidden units, per direction (8, or 16 for many classes).")] = None,
     cell: Annotated[str | None, typer.Option(help="gru or bigru: the generator's.")] = None,

@@ -21,6 +21,7 @@ class SourceDefaults:
     paper_threshold: the paper's feasibility threshold, if any. alpha, lambda_c, lambda_g: sparsity level and weights of
     contiguity and guidance of the gradient-trained methods; gradient_width: columns of their one-hot vectors.
     penalise_empty: whether GenSPP is kept from leaving texts without a highlight; the paper does not, people want it.
+    generations: of GenSPP's search; with that price the way to good highlights is longer than the paper's 100.
     """
 
     hidden: int | None
@@ -32,6 +33,7 @@ class SourceDefaults:
     lambda_g: float = 1.0
     gradient_width: int | None = None
     penalise_empty: bool = False
+    generations: int = 100
 
 
 def defaults_of(source: str) -> SourceDefaults:
@@ -48,7 +50,9 @@ def defaults_of(source: str) -> SourceDefaults:
         )
     if source.startswith(_HATEXPLAIN):
         return SourceDefaults(hidden=16, vectors="corpus", width=None, paper_threshold=0.6, alpha=0.22, lambda_g=2.5)
-    return SourceDefaults(hidden=None, vectors="corpus", width=None, paper_threshold=None, penalise_empty=True)
+    return SourceDefaults(
+        hidden=None, vectors="corpus", width=None, paper_threshold=None, penalise_empty=True, generations=150
+    )
 
 
 def load_source(

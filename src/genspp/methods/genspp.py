@@ -135,6 +135,7 @@ class GenSPP(Rationalizer):
             "hidden": defaults.hidden,
             "vectors": defaults.vectors,
             "penalise_empty": defaults.penalise_empty,
+            "generations": defaults.generations,
         }
         if chosen.get("vectors", defaults.vectors) == "onehot":
             taken["vector_width"] = defaults.width
