@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,14 +17,17 @@ from typer.testing import CliRunner
 
 from conftest import DECIDING, FILLER, interruptible
 from genspp import cli
+from genspp.data.corpus import Corpus
+from genspp.data.sources import load_source
 from genspp.errors import DataError, SettingsError
 from genspp.evaluation.metrics import f1, macro_f1
 from genspp.experiments import benchmark
 from genspp.experiments.grid import FULL, PRESETS, QUICK, Effort, Trial, expand, expected_seconds, longest_first
 from genspp.experiments.pool import duration
 from genspp.experiments.results import code_version, read_result, read_results, write_result
-from genspp.experiments.tables import Board, alpha_table, cost_table, genspp_table, table1
+from genspp.experiments.tables import Board, alpha_table, cost_table, genspp_table, table1, vectors_table
 from genspp.experiments.trial import finish
+from genspp.experiments.truncation import kept_tokens, truncation
 from genspp.methods import settings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -357,6 +361,36 @@ def test_tables_are_written_and_printed(board):
     assert "no results" in empty.output
     with pytest.raises(SettingsError, match="table9"):
         benchmark.benchmark("table9")
+
+
+def test_runs_with_other_vectors_are_compared_at_their_seeds(board):
+    results = read_results(board)
+    others = [run for run in results if run.method == "fr" and not run.variant and run.seed <= 2]
+    for run in others:
+        run.content["data"]["vectors"] = "glove.6B.100d.hatexplain.txt"
+    table = vectors_table(Board(read_results(board)), Board(others), "hatexplain", "sound")
+    assert [row.name for row in table.rows] == ["FR, tiny.txt", "FR, GloVe 6B, 100 dimensions"]
+    assert [row.cells[0].mean for row in table.rows] == [pytest.approx(31.5)] * 2  # seeds 1 and 2 of both
+    assert vectors_table(Board(results), Board([]), "hatexplain", "sound") is None
+
+
+def test_a_cut_text_ends_before_its_first_unknown_word(grid, tmp_path):
+    folder, arguments = grid
+    splits = load_source(arguments["sources"][0])
+    known = {token for part in (splits.train, splits.val) for tokens in part.tokens for token in tokens}
+    assert all(token in known for tokens in splits.test.tokens for token in tokens)
+    runs = [run for run in read_results(folder / "results" / "micro") if run.method == "genspp"]
+    whole = truncation(splits, runs)
+    assert whole["texts_cut"] == whole["tokens_left_out"] == whole["gold_left_out"] == 0
+    scores = whole["runs"]["sound-genspp-seed1"]
+    assert scores["hl_f1_cut"] == scores["hl_f1"] == runs[0].metrics["hl_f1"]
+    strange = tuple(
+        replace(text, tokens=(*text.tokens[:4], "unheard", text.tokens[5])) if i < 4 else text
+        for i, text in enumerate(splits.test)
+    )
+    assert kept_tokens(replace(splits, test=Corpus(strange))) == [4] * 4 + [6] * 12
+    with pytest.raises(DataError, match="not run on these data"):
+        truncation(replace(splits, test=Corpus(strange)), runs)
 
 
 def test_figures(grid, tmp_path):

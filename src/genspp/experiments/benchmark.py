@@ -2,7 +2,9 @@
 
     results/table1/*.json, results/alpha/*.json   one small file a finished run (see `results`)
     results/tables/*.md, *.tex                    made from those files alone
+    results/vectors-100d/table1/*.json            the same, of runs with other word vectors (--out results/vectors-100d)
     results/figures/*.png, figures.json           the two figures, and the numbers in them
+    results/truncation.json                       see `truncation`
     docs/results.md                               made from docs/results.template.md and all of these
 
 `python -m genspp.experiments.benchmark docs` writes the last one again.
@@ -35,8 +37,9 @@ from genspp.experiments.grid import (
 )
 from genspp.experiments.pool import Failure, Overview, run_all
 from genspp.experiments.results import Result, read_result, read_results
-from genspp.experiments.tables import Board, alpha_table, cost_table, genspp_table, table1
+from genspp.experiments.tables import Board, alpha_table, cost_table, genspp_table, table1, vectors_table
 from genspp.experiments.trial import finish
+from genspp.experiments.truncation import FILE as TRUNCATION
 from genspp.files import write_json, write_text
 from genspp.report.tables import Table
 
@@ -178,7 +181,7 @@ def draw_figures(out: Path, sources: Sequence[str] = ()) -> list[Path]:
 
     folder = out / "figures"
     landscape = folder / "loss-landscape.png"
-    facts: dict[str, Any] = _facts(folder)
+    facts = _facts(folder / "figures.json")
     facts["loss-landscape"] = {name: list(pair) for name, pair in loss_landscape(landscape).items()}
     drawn = [landscape]
     for source in (source for source in sources if data_name(source) == "hatexplain"):
@@ -196,8 +199,8 @@ def _gold(splits: Splits) -> list[Any]:
     return [highlight for part in parts for highlight in part.highlights if highlight is not None]
 
 
-def _facts(folder: Path) -> dict[str, Any]:
-    path = folder / "figures.json"
+def _facts(path: Path) -> dict[str, Any]:
+    """Read a file of figures; empty where there is none yet."""
     facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     return facts
 
@@ -211,7 +214,8 @@ def render_docs(template: Path, results: Path) -> str:
     What has not been run is said to be so.
     """
     board = Board(read_results(results))
-    facts = _facts(results / "figures")
+    facts = _facts(results / "figures/figures.json")
+    cut = _facts(results / TRUNCATION)
 
     def shown(table: Table | None, command: str) -> str:
         return table.to_markdown().strip() if table is not None else f"*Not run yet: `{command}`.*"
@@ -229,6 +233,15 @@ def render_docs(template: Path, results: Path) -> str:
         command = f"genspp benchmark table1 --methods genspp --data {source(data)}"
         return shown(genspp_table(board, data), command)
 
+    def vectors(folder: str, data: str, preset: str) -> str:
+        table = vectors_table(board, Board(read_results(results / folder)), data, preset)
+        command = f"genspp benchmark table1 --data {source(data)} --preset {preset} --out results/{folder}"
+        return shown(table, command)
+
+    def truncated(preset: str, score: str) -> str:
+        found = [run[score] for name, run in cut["runs"].items() if name.startswith(f"{preset}-")]
+        return f"{100 * sum(found) / len(found):.2f}"
+
     def figure(name: str, caption: str) -> str:
         if name not in facts:
             return "*Not drawn yet: `genspp benchmark figures --data hatexplain:FOLDER`.*"
@@ -237,7 +250,13 @@ def render_docs(template: Path, results: Path) -> str:
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False)
     page = environment.from_string(template.read_text(encoding="utf-8"))
     return page.render(
-        **{name: make(name) for name in TABLES}, genspp=genspp, figure=figure, facts=facts, runs=len(board.results)
+        **{name: make(name) for name in TABLES},
+        genspp=genspp,
+        vectors=vectors,
+        figure=figure,
+        facts=facts,
+        truncated=truncated,
+        cut=cut,
     )
 
 

@@ -24,6 +24,7 @@ PAIRED = (
     Column("Full text"),
     Column("Seeds", digits=0),
 )
+ALONE = (*(Column(column.name) for column in METRICS.values()), Column("Full text"), Column("Seeds", digits=0))
 TESTED = {"clf_f1": "a", "hl_f1": "b"}  # the marks of GenSPP's cells
 PUBLISHED_SEEDS = 5
 
@@ -95,7 +96,6 @@ def genspp_table(board: Board, data: str) -> Table | None:
     runs = {preset: board.find(data, preset, "genspp") for preset in ("sound", "paper")}
     if not any(runs.values()):
         return None
-    columns = (*(Column(column.name) for column in METRICS.values()), Column("Full text"), Column("Seeds", digits=0))
     rows = [
         Row(f"Preset {preset}", (*_ours(found), _cell(found, "full_text_clf_f1"), Cell(len(found))))
         for preset, found in runs.items()
@@ -105,7 +105,25 @@ def genspp_table(board: Board, data: str) -> Table | None:
     if theirs is not None:
         rows.append(Row("The paper", (*theirs, None, Cell(PUBLISHED_SEEDS)), rule=True))
     notes = _notes(data, [run for found in runs.values() for run in found])
-    return Table(f"GenSPP on {DATA_NAMES[data]}", columns, tuple(rows), (*notes, *_mark_notes(rows)))
+    return Table(f"GenSPP on {DATA_NAMES[data]}", ALONE, tuple(rows), (*notes, *_mark_notes(rows)))
+
+
+def vectors_table(board: Board, other: Board, data: str, preset: str) -> Table | None:
+    """Return runs with other word vectors below the main table's at the same seeds; None where there are none."""
+    rows, runs = [], []
+    for method, others in other.methods(data, preset).items():
+        seeds = {run.seed for run in others}
+        pair = [run for run in board.find(data, preset, method) if run.seed in seeds], others
+        for found in (found for found in pair if found and others):
+            vectors = str(found[0].content["data"]["vectors"])
+            cells = (*_ours(found), _cell(found, "full_text_clf_f1"), Cell(len(found)))
+            rows.append(Row(f"{METHOD_NAMES[method]}, {_VECTORS.get(vectors, vectors)}", cells, rule=found is pair[0]))
+            runs += found
+    if not rows:
+        return None
+    return Table(
+        f"{DATA_NAMES[data]}, preset {preset}: other word vectors", ALONE, tuple(rows), tuple(_notes(data, runs))
+    )
 
 
 def alpha_table(board: Board, data: str, preset: str) -> Table | None:
