@@ -24,8 +24,16 @@ from genspp.evaluation.metrics import f1, macro_f1
 from genspp.experiments import benchmark
 from genspp.experiments.grid import FULL, PRESETS, QUICK, Effort, Trial, expand, expected_seconds, longest_first
 from genspp.experiments.pool import duration
-from genspp.experiments.results import code_version, read_result, read_results, write_result
-from genspp.experiments.tables import Board, alpha_table, cost_table, genspp_table, table1, vectors_table
+from genspp.experiments.results import Predictions, code_version, read_result, read_results, write_result
+from genspp.experiments.tables import (
+    Board,
+    alpha_table,
+    cost_table,
+    genspp_table,
+    highlights_table,
+    table1,
+    vectors_table,
+)
 from genspp.experiments.trial import finish
 from genspp.experiments.truncation import kept_tokens, truncation
 from genspp.methods import settings
@@ -361,6 +369,23 @@ def test_tables_are_written_and_printed(board):
     assert "no results" in empty.output
     with pytest.raises(SettingsError, match="table9"):
         benchmark.benchmark("table9")
+
+
+def test_what_the_highlights_hold(board):
+    predictions = Predictions(
+        ("a", "b"), tuple("pqrs"), (0, 0, 1, 1), (0, 0, 1, 1), ("110", "01", "00", "0"), (1, 1, 0, 0), (2, 1, 1, 0)
+    )
+    assert predictions.silence() == [0.0, 1.0]
+    runs = [run for run in read_results(board) if run.method == "fr" and not run.variant]
+    for run in runs[1:]:
+        run.content["predictions"] = predictions.to_json()
+    runs[0].content["predictions"] = replace(predictions, masks=("110", "01", "00", "1")).to_json()
+    row = highlights_table(Board(runs), "hatexplain", "sound").rows[0]
+    assert row.name == "FR"
+    assert row.cells[0].mean == pytest.approx(100 * (4 * 2 / 3 + 2 / 4) / 5)
+    assert row.cells[1].mean == pytest.approx(50)
+    assert row.cells[2] == "4 of 5"
+    assert highlights_table(Board([]), "hatexplain", "sound") is None
 
 
 def test_runs_with_other_vectors_are_compared_at_their_seeds(board):

@@ -37,7 +37,15 @@ from genspp.experiments.grid import (
 )
 from genspp.experiments.pool import Failure, Overview, run_all
 from genspp.experiments.results import Result, read_result, read_results
-from genspp.experiments.tables import Board, alpha_table, cost_table, genspp_table, table1, vectors_table
+from genspp.experiments.tables import (
+    Board,
+    alpha_table,
+    cost_table,
+    genspp_table,
+    highlights_table,
+    table1,
+    vectors_table,
+)
 from genspp.experiments.trial import finish
 from genspp.experiments.truncation import FILE as TRUNCATION
 from genspp.files import write_json, write_text
@@ -216,6 +224,7 @@ def render_docs(template: Path, results: Path) -> str:
     board = Board(read_results(results))
     facts = _facts(results / "figures/figures.json")
     cut = _facts(results / TRUNCATION)
+    tables = {**TABLES, "highlights": highlights_table}
 
     def shown(table: Table | None, command: str) -> str:
         return table.to_markdown().strip() if table is not None else f"*Not run yet: `{command}`.*"
@@ -226,7 +235,7 @@ def render_docs(template: Path, results: Path) -> str:
     def make(name: str) -> Callable[[str, str], str]:
         grid = "alpha" if name == "alpha" else "table1"
         return lambda data, preset: shown(
-            TABLES[name](board, data, preset), f"genspp benchmark {grid} --data {source(data)} --preset {preset}"
+            tables[name](board, data, preset), f"genspp benchmark {grid} --data {source(data)} --preset {preset}"
         )
 
     def genspp(data: str) -> str:
@@ -250,7 +259,7 @@ def render_docs(template: Path, results: Path) -> str:
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False)
     page = environment.from_string(template.read_text(encoding="utf-8"))
     return page.render(
-        **{name: make(name) for name in TABLES},
+        **{name: make(name) for name in tables},
         genspp=genspp,
         vectors=vectors,
         figure=figure,

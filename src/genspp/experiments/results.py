@@ -99,6 +99,11 @@ class Predictions:
         selected = np.array([mask.count("1") for mask in self.masks], np.int64)
         return np.stack([hits, selected - hits, gold - hits], axis=-1)
 
+    def silence(self) -> list[float]:
+        """Return, for every class that occurs, the share of its texts that have no highlight."""
+        labels, empty = np.array(self.labels), np.array(["1" not in mask for mask in self.masks])
+        return [float(empty[labels == label].mean()) for label in np.unique(labels)]
+
 
 @dataclass(frozen=True)
 class Result:

@@ -6,6 +6,8 @@ Means and population deviations over the seeds that there are; nothing is typed 
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from genspp.experiments import paper
 from genspp.experiments.compare import against_the_best
 from genspp.experiments.grid import ALPHAS, DATA_NAMES, GRADIENT, METHOD_NAMES, NO_PRESET, PRESETS, family
@@ -106,6 +108,37 @@ def genspp_table(board: Board, data: str) -> Table | None:
         rows.append(Row("The paper", (*theirs, None, Cell(PUBLISHED_SEEDS)), rule=True))
     notes = _notes(data, [run for found in runs.values() for run in found])
     return Table(f"GenSPP on {DATA_NAMES[data]}", ALONE, tuple(rows), (*notes, *_mark_notes(rows)))
+
+
+HIGHLIGHTS = (Column("Precision"), Column("Recall"), Column("Runs with a silent class"), Column("Seeds", digits=0))
+SILENT = 0.9
+
+
+def highlights_table(board: Board, data: str, preset: str) -> Table | None:
+    """Return what Hl-F1 is made of, and in how many runs a class is known by having no highlight; None if not run."""
+    runs = {method: found for method, found in board.methods(data, preset).items() if found}
+    if not runs:
+        return None
+    rows = []
+    for method, found in runs.items():
+        predictions = [run.predictions() for run in found]
+        hits, extra, missed = np.stack([each.highlight_counts().sum(0) for each in predictions], axis=1)
+        silent = sum(any(share > SILENT for share in each.silence()) for each in predictions)
+        cells = (
+            _over_seeds((hits / np.maximum(hits + extra, 1)).tolist(), 100.0),
+            _over_seeds((hits / np.maximum(hits + missed, 1)).tolist(), 100.0),
+            f"{silent} of {len(found)}",
+            Cell(len(found)),
+        )
+        rows.append(Row(METHOD_NAMES[method], cells))
+    notes: tuple[Note, ...] = (
+        (
+            "",
+            "Precision and recall of the selected tokens against the gold ones, in percent, over all texts as in Hl-F1.",
+        ),
+        ("", f"A class is silent where more than {SILENT:.0%} of its test texts have no highlight at all."),
+    )
+    return Table(f"{DATA_NAMES[data]}, preset {preset}: what the highlights hold", HIGHLIGHTS, tuple(rows), notes)
 
 
 def vectors_table(board: Board, other: Board, data: str, preset: str) -> Table | None:
