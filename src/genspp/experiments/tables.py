@@ -134,7 +134,7 @@ def highlights_table(board: Board, data: str, preset: str) -> Table | None:
     notes: tuple[Note, ...] = (
         (
             "",
-            "Precision and recall of the selected tokens against the gold ones, in percent, over all texts as in Hl-F1.",
+            "Precision and recall of the selected tokens against the gold ones, in percent, over all test texts.",
         ),
         ("", f"A class is silent where more than {SILENT:.0%} of its test texts have no highlight at all."),
     )
