@@ -247,6 +247,10 @@ def render_docs(template: Path, results: Path) -> str:
         command = f"genspp benchmark table1 --data {source(data)} --preset {preset} --out results/{folder}"
         return shown(table, command)
 
+    def span(data: str, preset: str, method: str, metric: str) -> str:
+        found = [100 * run.metrics[metric] for run in board.find(data, preset, method)]
+        return f"{min(found):.1f} to {max(found):.1f}" if found else "not run yet"
+
     def truncated(preset: str, score: str) -> str:
         found = [run[score] for name, run in cut["runs"].items() if name.startswith(f"{preset}-")]
         return f"{100 * sum(found) / len(found):.2f}"
@@ -264,6 +268,7 @@ def render_docs(template: Path, results: Path) -> str:
         vectors=vectors,
         figure=figure,
         facts=facts,
+        span=span,
         truncated=truncated,
         cut=cut,
     )
