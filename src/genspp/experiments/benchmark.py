@@ -271,6 +271,7 @@ def render_docs(template: Path, results: Path) -> str:
         span=span,
         truncated=truncated,
         cut=cut,
+        bench=_facts(results / "bench.json"),
     )
 
 
