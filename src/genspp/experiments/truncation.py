@@ -66,11 +66,11 @@ def main(arguments: Sequence[str]) -> int:
     try:
         runs = [run for run in read_results(results) if run.data == "hatexplain" and run.method == "genspp"]
         found = truncation(load_source(arguments[0]), runs)
+        command = "python -m genspp.experiments.truncation hatexplain:FOLDER"
+        write_json(results / FILE, {"command": command, "code": code_version(), "machine": machine(), **found})
     except (GenSPPError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    command = "python -m genspp.experiments.truncation hatexplain:FOLDER"
-    write_json(results / FILE, {"command": command, "code": code_version(), "machine": machine(), **found})
     return 0
 
 
