@@ -57,7 +57,7 @@ def prepared(kind: type[GradientRationalizer], **settings: Any) -> tuple[Any, Se
         for parameter in model.model_.parameters():
             parameter.data += 0.2 * torch.randn(parameter.shape)
         companions = model._companions(model._shape())
-        vectors = torch.randn(6, 5, len(WORDS))
+        vectors = torch.randn(len(WORDS), 6, 5)
     full = model._settings_
     weights = torch.tensor([1.0, 2.0, 0.5])
     losses = Losses(full["alpha"], full["lambda_s"], full["lambda_c"], weights, full["padding_in_losses"])
@@ -65,7 +65,7 @@ def prepared(kind: type[GradientRationalizer], **settings: Any) -> tuple[Any, Se
     session = Session(losses, sampled, full["seed"], model._optimizers(full, companions), companions)
     session.begin(0, 7)
     lengths = np.array([6, 4, 4, 2, 1])
-    vectors *= torch.from_numpy(np.arange(6)[:, None] < lengths).unsqueeze(-1)
+    vectors *= torch.from_numpy(np.arange(6)[:, None] < lengths)
     return model, session, Batch(vectors, lengths, torch.tensor([0, 2, 1, 1, 0]))
 
 
@@ -91,7 +91,7 @@ def parameter_count(kind: type[GradientRationalizer], data: str) -> int:
 
 
 def encoded(encoder: Encoder, vectors: Tensor) -> Tensor:
-    """Return the states of one text, (tokens, 2 hidden)."""
+    """Return the states of one text, (tokens, 2 hidden), from its vectors, (tokens, inputs)."""
     hidden = encoder.gru.weight_hh_l0.shape[1]
     gru = nn.GRU(vectors.shape[1], hidden, bidirectional=True)
     gru.load_state_dict(encoder.gru.state_dict())
@@ -101,21 +101,21 @@ def encoded(encoder: Encoder, vectors: Tensor) -> Tensor:
 
 @torch.no_grad()
 def choices(generator: Generator, batch: Batch) -> Tensor:
-    """Return the selection logits, (tokens, texts, 2); the states of padding are zero before the norm."""
+    """Return the selection logits, (2, tokens, texts); the states of padding are zero before the norm."""
     rows = []
     for column, length in enumerate(batch.lengths):
-        states = torch.zeros(len(batch.vectors), generator.output.in_features)
+        states = torch.zeros(batch.places, generator.output.in_features)
         if generator.encoder.norm is not None:
             states = generator.encoder.norm(states)
-        states = torch.cat([encoded(generator.encoder, batch.vectors[:length, column]), states[length:]])
-        rows.append(generator.output(states))
-    return torch.stack(rows, 1)
+        states = torch.cat([encoded(generator.encoder, batch.vectors[:, :length, column].t()), states[length:]])
+        rows.append(generator.output(states).t())
+    return torch.stack(rows, 2)
 
 
 def drawn(logits: Tensor, noise: torch.Generator) -> Tensor:
     """Return a Gumbel mask, padding included."""
-    uniform = torch.rand(logits.shape[:2], generator=noise)
-    return (logits[..., 1] - logits[..., 0] + torch.log(uniform) - torch.log(1 - uniform) > 0).float()
+    uniform = torch.rand(logits.shape[1:], generator=noise)
+    return (logits[1] - logits[0] + torch.log(uniform) - torch.log(1 - uniform) > 0).float()
 
 
 @torch.no_grad()
@@ -123,7 +123,7 @@ def classified(predictor: Predictor, batch: Batch, mask: Tensor) -> Tensor:
     """Return the class logits, (texts, classes)."""
     rows = []
     for column, length in enumerate(batch.lengths):
-        states = encoded(predictor.encoder, batch.vectors[:length, column] * mask[:length, column, None])
+        states = encoded(predictor.encoder, batch.vectors[:, :length, column].t() * mask[:length, column, None])
         rows.append(predictor.output(states.max(0).values))
     return torch.stack(rows)
 

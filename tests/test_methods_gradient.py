@@ -1,12 +1,14 @@
 """The contract of every gradient-trained method, and what they share: the GRU, the losses, the loop."""
 
+import copy
 import math
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from conftest import sentences
@@ -14,12 +16,15 @@ from genspp.data.encode import encode
 from genspp.data.sources import defaults_of
 from genspp.errors import SettingsError
 from genspp.methods import FR, GRAT, MCD, METHODS, MGR, RNP, Rationalizer
+from genspp.methods.adam import Adam, descend
 from genspp.methods.fast_gru import BiGRU
+from genspp.methods.fast_step import TextUpdate
 from genspp.methods.losses import Losses, Tally
-from genspp.methods.networks import Batch, text_noise
-from genspp.methods.training import Loop, adam, descend, flat_weights
+from genspp.methods.networks import Batch, Generator, Predictor, encoder, text_noise
+from genspp.methods.training import Loop, flat_weights
+from genspp.model.spp import Shape
 from genspp.runs import read_checkpoint, write_checkpoint
-from gradient_tools import QUICK, Notebook, omega, prepared
+from gradient_tools import QUICK, Notebook, again, omega, prepared
 
 KINDS = (RNP, FR, MGR, MCD, GRAT)
 TEXTS, LABELS = sentences(180)
@@ -186,39 +191,142 @@ def test_class_weights_enter_training():
 # ---- the GRU -------------------------------------------------------------------------------------
 
 
+def ragged() -> Batch:
+    """Return a batch of five texts of one to nine tokens, and five inputs."""
+    batch = Batch(torch.randn(5, 9, 5), np.array([9, 9, 6, 3, 1]))
+    batch.vectors.mul_(batch.real)
+    return batch
+
+
+def torch_states(gru: nn.GRU, batch: Batch, mask: Tensor | float = 1.0) -> Tensor:
+    """Return the states, (tokens, texts, 2 hidden), of torch's GRU."""
+    vectors = (batch.vectors * mask).permute(1, 2, 0)
+    return pad_packed_sequence(gru(pack_padded_sequence(vectors, torch.from_numpy(batch.lengths)))[0])[0]
+
+
+def assert_same_gradients(ours: Iterable[Tensor], theirs: Iterable[Tensor]) -> None:
+    for one, two in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one.grad, two.grad, atol=1e-5, rtol=1e-4)
+
+
 @pytest.mark.parametrize("hidden", [1, 4, 7, 8])
 def test_the_gru_and_its_gradients_are_torch_s(hidden):
     torch.manual_seed(hidden)
-    theirs, ours = nn.GRU(5, hidden, bidirectional=True), BiGRU(5, hidden)
+    theirs, ours, batch = nn.GRU(5, hidden, bidirectional=True), BiGRU(5, hidden), ragged()
     ours.load_state_dict(theirs.state_dict())
-    lengths = np.array([9, 9, 6, 3, 1])
-    active = (np.arange(9)[:, None] < lengths).sum(1)
-    one, two = (torch.randn(9, 5, 5, generator=torch.manual_seed(1)).requires_grad_() for _ in range(2))
-    states = ours(one, active)
-    expected = pad_packed_sequence(theirs(pack_padded_sequence(two, torch.from_numpy(lengths)))[0])[0]
+    states, expected = ours(batch.vectors, batch.active), torch_states(theirs, batch).permute(2, 0, 1)
     torch.testing.assert_close(states, expected, atol=1e-6, rtol=1e-5)
     weights = torch.randn(states.shape)
     (states * weights).sum().backward()
     (expected * weights).sum().backward()
-    torch.testing.assert_close(one.grad, two.grad, atol=1e-6, rtol=1e-4)
-    for name, parameter in theirs.named_parameters():
-        torch.testing.assert_close(ours.get_parameter(name).grad, parameter.grad, atol=1e-5, rtol=1e-4)
+    assert_same_gradients(ours.parameters(), theirs.parameters())
+
+
+@pytest.mark.parametrize("hidden", [3, 8])
+@pytest.mark.parametrize("norm", [True, False])
+@pytest.mark.parametrize("kind", [Generator, Predictor])
+def test_the_networks_and_their_gradients_are_torch_s(kind, norm, hidden):
+    torch.manual_seed(hidden)
+    shape, batch = Shape(5, hidden, 3), ragged()
+    ours = kind(encoder(shape, norm=norm), shape)
+    for parameter in ours.parameters():
+        parameter.data += 0.2 * torch.randn(parameter.shape)
+    theirs = nn.ModuleDict({"gru": nn.GRU(5, hidden, bidirectional=True), "output": copy.deepcopy(ours.output)})
+    theirs["gru"].load_state_dict(ours.encoder.gru.state_dict())
+    theirs["norm"] = copy.deepcopy(ours.encoder.norm) if norm else nn.Identity()
+    masks = [torch.rand(9, 5, generator=torch.manual_seed(1)).requires_grad_() for _ in range(2)]
+    if kind is Generator:
+        logits = ours(batch)
+        expected = theirs["output"](theirs["norm"](torch_states(theirs["gru"], batch))).permute(2, 0, 1)
+    else:
+        logits = ours(batch, masks[0])
+        states = theirs["norm"](torch_states(theirs["gru"], batch, masks[1]))
+        states = states.masked_fill(~batch.real.unsqueeze(-1), -torch.inf)
+        expected = theirs["output"](states.max(0).values)
+    torch.testing.assert_close(logits, expected, atol=1e-5, rtol=1e-5)
+    weights = torch.randn(logits.shape)
+    (logits * weights).sum().backward()
+    (expected * weights).sum().backward()
+    assert_same_gradients(
+        [
+            ours.get_parameter(name if name.startswith("output") else f"encoder.{name}")
+            for name, _ in theirs.named_parameters()
+        ],
+        theirs.parameters(),
+    )
+    if kind is Predictor:
+        assert_same_gradients(masks[:1], masks[1:])
 
 
 def test_without_gradients_many_texts_are_cut_into_lanes():
-    gru, lengths = BiGRU(3, 4), np.sort(np.random.default_rng(0).integers(1, 11, 150))[::-1]
-    active = (np.arange(10)[:, None] < lengths).sum(1)
-    vectors = torch.randn(10, 150, 3)
+    shape, lengths = Shape(3, 4, 2), np.sort(np.random.default_rng(0).integers(1, 11, 150))[::-1]
+    generator, predictor = Generator(encoder(shape), shape), Predictor(encoder(shape), shape)
+    batch, mask = Batch(torch.randn(3, int(lengths[0]), 150), lengths), torch.rand(int(lengths[0]), 150)
     with torch.no_grad():
-        parts = gru(vectors, active)
-    torch.testing.assert_close(parts, gru(vectors, active).detach(), atol=1e-6, rtol=0)
+        parts = generator(batch), predictor(batch, mask)
+    for part, whole in zip(parts, (generator(batch), predictor(batch, mask)), strict=True):
+        torch.testing.assert_close(part, whole.detach(), atol=1e-6, rtol=0)
 
 
 def test_large_inputs_saturate_the_gates():
     theirs, ours = nn.GRU(2, 4, bidirectional=True), BiGRU(2, 4)
     ours.load_state_dict(theirs.state_dict())
-    vectors = 1e4 * torch.randn(5, 3, 2)
-    torch.testing.assert_close(ours(vectors, np.full(5, 3)), theirs(vectors)[0], atol=1e-6, rtol=1e-5)
+    batch = Batch(1e4 * torch.randn(2, 5, 3), np.full(3, 5))
+    expected = torch_states(theirs, batch).permute(2, 0, 1)
+    torch.testing.assert_close(ours(batch.vectors, batch.active), expected, atol=1e-6, rtol=1e-5)
+
+
+# ---- the compiled update, and its optimizer ------------------------------------------------------
+
+
+@pytest.mark.parametrize("preset", ["sound", "paper"])
+@pytest.mark.parametrize("kind", [RNP, FR, MGR])
+def test_the_compiled_update_is_the_graph_s(kind, preset):
+    model, session, batch = prepared(kind, preset=preset)
+    losses, noise = session.losses, again(session)
+    parameters = session.optimizers[0].parameters
+    loss = torch.zeros(())
+    for generator in model._generators(session.companions):
+        mask = losses.sample(generator(batch), batch, noise)
+        loss = loss + losses.task(model.model_.predictor(batch, mask), batch.labels) + losses.omega(mask, batch)
+    expected = torch.autograd.grad(loss, parameters)
+    for _ in range(2):  # the second time in the same space
+        weights = [parameter.detach().clone() for parameter in parameters]
+        found = model._update(session, batch)
+        assert found == pytest.approx(float(loss.detach()), rel=1e-5)
+        for parameter, gradient, old in zip(parameters, expected, weights, strict=True):
+            torch.testing.assert_close(parameter.grad, gradient, atol=1e-6, rtol=1e-4)
+            assert not torch.equal(parameter, old)
+            parameter.data.copy_(old)
+        session.begin(0, 7)
+
+
+def test_the_compiled_update_on_full_texts_is_the_graph_s():
+    model, session, batch = prepared(FR)
+    network = model.full_text_
+    optimizer = Adam([(network.parameters(), 0.1)])
+    loss = session.losses.task(network(batch), batch.labels)
+    expected = torch.autograd.grad(loss, optimizer.parameters)
+    assert TextUpdate(network, optimizer, session.losses)(batch) == pytest.approx(float(loss.detach()), rel=1e-5)
+    for parameter, gradient in zip(optimizer.parameters, expected, strict=True):
+        torch.testing.assert_close(parameter.grad, gradient, atol=1e-6, rtol=1e-4)
+
+
+def test_adam_is_torch_s():
+    ours, theirs = nn.Linear(7, 3), nn.Linear(7, 3)
+    theirs.load_state_dict(ours.state_dict())
+    optimizer = Adam([([ours.weight], 0.01), ([ours.bias], 0.1)])
+    reference = torch.optim.Adam([{"params": [theirs.weight], "lr": 0.01}, {"params": [theirs.bias], "lr": 0.1}])
+    for _ in range(20):
+        inputs = torch.randn(5, 7)
+        loss = theirs(inputs).square().sum()
+        assert descend(ours(inputs).square().sum(), optimizer) == pytest.approx(loss.item())
+        reference.zero_grad()
+        loss.backward()
+        reference.step()
+    for one, two in zip(ours.parameters(), theirs.parameters(), strict=True):
+        torch.testing.assert_close(one, two, atol=1e-6, rtol=1e-5)
+    assert optimizer.places([ours.bias]).tolist() == [21, 22, 23]
 
 
 # ---- batches, masks and losses -------------------------------------------------------------------
@@ -229,37 +337,36 @@ def test_a_batch_comes_longest_first_with_its_labels():
     batch = Batch.take(data, np.array([0, 1, 2]), torch.eye(5))
     assert batch.lengths.tolist() == [3, 2, 1]
     assert batch.labels.tolist() == [6, 7, 5]
-    assert batch.vectors.argmax(-1).t().tolist() == [[3, 4, 3], [4, 2, 0], [2, 0, 0]]
+    assert batch.vectors.argmax(0).t().tolist() == [[3, 4, 3], [4, 2, 0], [2, 0, 0]]
     assert batch.active.tolist() == [3, 2, 1]
     assert batch.real.t().tolist() == [[True] * 3, [True, True, False], [True, False, False]]
     assert (len(batch), batch.tokens, batch.padded) == (3, 6, True)
     twice = batch.repeated(2)
     assert (twice.lengths.tolist(), twice.labels.tolist()) == ([3, 3, 2, 2, 1, 1], [6, 6, 7, 7, 5, 5])
-    assert torch.equal(twice.vectors[:, 3], batch.vectors[:, 1])
+    assert torch.equal(twice.vectors[..., 3], batch.vectors[..., 1])
 
 
 def test_masks_are_drawn_with_the_probability_of_selecting():
-    batch = Batch(torch.zeros(100, 100, 1), np.full(100, 100))
+    batch = Batch(torch.zeros(1, 100, 100), np.full(100, 100))
     losses = Losses(0.1, 1.0, 0.0, torch.ones(2), False)
-    logits = torch.tensor([0.4, -0.8]).expand(100, 100, 2).clone().requires_grad_()
+    logits = torch.tensor([0.4, -0.8]).view(2, 1, 1).expand(2, 100, 100).clone().requires_grad_()
     mask = losses.sample(logits, batch, torch.Generator().manual_seed(0))
     assert set(mask.detach().unique().tolist()) == {0.0, 1.0}
     assert float(mask.detach().mean()) == pytest.approx(1 / (1 + math.exp(1.2)), abs=0.015)
     mask.sum().backward()
     uniform = torch.rand(100, 100, generator=torch.Generator().manual_seed(0))
     gumbel = torch.sigmoid(-1.2 + torch.logit(uniform))
-    torch.testing.assert_close(logits.grad[..., 1], gumbel * (1 - gumbel))
-    torch.testing.assert_close(logits.grad[..., 0], -gumbel * (1 - gumbel))
+    torch.testing.assert_close(logits.grad[1], gumbel * (1 - gumbel))
+    torch.testing.assert_close(logits.grad[0], -gumbel * (1 - gumbel))
 
 
 @pytest.mark.parametrize("padding", [False, True])
 @pytest.mark.parametrize("alpha", [0.1, 0.9])
 def test_regularisers_and_their_gradients(padding, alpha):
-    batch = Batch(torch.zeros(4, 3, 1), np.array([4, 3, 1]))
+    batch = Batch(torch.zeros(1, 4, 3), np.array([4, 3, 1]))
     losses = Losses(alpha, 1.5, 2.0, torch.ones(2), padding)
     raw = torch.tensor([[1.0, 0, 1], [0, 1, 1], [0, 1, 0], [1, 1, 0]], requires_grad=True)
-    mask = losses.counted(raw, batch)
-    loss = losses.omega(mask, batch)
+    loss = losses.omega(raw if padding else raw * batch.real, batch)
     # Selected: 2 + 2 + 1 of 8 real tokens, and 2 of padding; switches: 2 + 1 + 0 of 3 + 2 + 0 pairs, and 1 of 4 more.
     rate, scatter = (7 / 8, 4 / 9) if padding else (5 / 8, 3 / 5)
     assert loss.item() == pytest.approx(1.5 * abs(rate - alpha) + 2.0 * scatter)
@@ -275,12 +382,12 @@ def test_regularisers_and_their_gradients(padding, alpha):
 
 @pytest.mark.parametrize("padding", [False, True])
 def test_a_tally_of_parts_is_the_loss_of_the_whole(padding):
-    batch = Batch(torch.zeros(4, 3, 1), np.array([4, 4, 4]), torch.tensor([0, 1, 1]))
+    batch = Batch(torch.zeros(1, 4, 3), np.array([4, 4, 4]), torch.tensor([0, 1, 1]))
     losses = Losses(0.2, 1.5, 2.0, torch.tensor([1.0, 3.0]), padding)
     mask, logits = torch.randint(0, 2, (4, 3)).float(), torch.randn(3, 2)
     tally = Tally(losses)
     for texts in (slice(0, 2), slice(2, 3)):
-        part = Batch(batch.vectors[:, texts], batch.lengths[texts], batch.labels[texts])
+        part = Batch(batch.vectors[:, :, texts], batch.lengths[texts], batch.labels[texts])
         tally.add(logits[texts], mask[:, texts], part)
     assert tally.loss() == pytest.approx(float(losses.task(logits, batch.labels) + losses.omega(mask, batch)))
     assert tally.selection_rate == pytest.approx(float(mask.mean()))
@@ -299,7 +406,7 @@ def test_the_noise_of_a_text_depends_on_nothing_but_the_text():
 
 def loop_of(losses, **settings):
     module = nn.Linear(1, 1)
-    loop = Loop(module, [adam(module.parameters(), 0.1)], **{"max_epochs": 20, "patience": 3, **settings})
+    loop = Loop(module, [Adam([(module.parameters(), 0.1)])], **{"max_epochs": 20, "patience": 3, **settings})
     for loss in losses:
         if loop.finished:
             break

@@ -36,16 +36,16 @@ def test_one_norm_serves_both_networks():
 @pytest.mark.parametrize("padding", [False, True])
 def test_the_guide_loss_by_hand(padding):
     lengths = np.array([4, 2])
-    batch = Batch(torch.zeros(4, 2, 1), lengths)
+    batch = Batch(torch.zeros(1, 4, 2), lengths)
     attention = torch.tensor([[0.7, 0.1], [0.1, 0.9], [0.15, 0.0], [0.05, 0.0]])
-    logits = torch.randn(4, 2, 2, generator=torch.manual_seed(1))
+    logits = torch.randn(2, 4, 2, generator=torch.manual_seed(1))
     total = count = 0
     for text, length in enumerate(lengths):
         share = 1 / 4 if padding else 1 / length
         for place in range(4 if padding else length):
             target = min(1, float(attention[place, text]) / (share + 1 / (1 + length)))
             target = target if place < length else 0
-            chance = 1 / (1 + math.exp(-float(logits[place, text, 1])))
+            chance = 1 / (1 + math.exp(-float(logits[1, place, text])))
             total -= target * math.log(chance) + (1 - target) * math.log(1 - chance)
             count += 1
     assert float(guide_loss(logits, attention, batch, padding)) == pytest.approx(total / count, rel=1e-5)
@@ -93,7 +93,7 @@ def test_pre_training_moves_the_guider_only():
     model, session, batch = prepared(GRAT)
     guider = session.companions["guider"]
     pair, before, noise = weights_of(model.model_), weights_of(guider), again(session)
-    noisy = torch.randn(batch.vectors.shape[:2], generator=noise).abs()
+    noisy = torch.randn(batch.vectors.shape[1:], generator=noise).abs()
     expected = cross_entropy(guider(batch, noisy)[1].detach(), batch, session.losses.class_weights)
     assert float(model._update(session, batch)) == pytest.approx(expected, rel=1e-5)
     assert equal(model.model_, pair)
@@ -118,7 +118,7 @@ def test_the_guider_ignores_padding_and_takes_a_single_text():
     attention, logits = guider(batch)
     torch.testing.assert_close(attention.sum(0), torch.ones(5))
     assert float(attention[~batch.real].abs().max()) == 0
-    alone = Batch(batch.vectors[:4, 1:2], batch.lengths[1:2])
+    alone = Batch(batch.vectors[:, :4, 1:2], batch.lengths[1:2])
     single, answer = guider(alone)
     torch.testing.assert_close(single[:, 0], attention[:4, 1])
     torch.testing.assert_close(answer[0], logits[1])

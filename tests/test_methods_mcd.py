@@ -56,7 +56,7 @@ def test_the_second_step_moves_the_generator_only():
     count = len(list(generator.parameters()))
     assert all(moved[:count])
     assert not any(moved[count:])
-    assert all(parameter.grad is None for parameter in predictor.parameters())
+    assert all(parameter.grad.abs().sum() == 0 for parameter in predictor.parameters())
     assert all(parameter.requires_grad for parameter in predictor.parameters())
 
 
@@ -65,7 +65,7 @@ def test_one_update_is_both_steps():
     loss = one._update(session, batch)
     two, session, batch = prepared(MCD)
     assert float(loss) == pytest.approx(float(two._fit(session, batch) + two._match(session, batch)))
-    assert [int(o.state[o.param_groups[0]["params"][0]]["step"]) for o in session.optimizers] == [2, 1]
+    assert [optimizer.steps for optimizer in session.optimizers] == [2, 1]
 
 
 def test_the_validation_loss_holds_the_divergence_and_not_the_full_text():
@@ -73,7 +73,7 @@ def test_the_validation_loss_holds_the_divergence_and_not_the_full_text():
     network, tally = model.model_, Tally(session.losses)
     with torch.no_grad():
         model._measure(session, batch, tally)
-    mask = (choices(network.generator, batch).diff(dim=-1).squeeze(-1) > 0).float() * batch.real
+    mask = (choices(network.generator, batch).diff(dim=0).squeeze(0) > 0).float() * batch.real
     logits = classified(network.predictor, batch, mask)
     expected = cross_entropy(logits, batch, session.losses.class_weights) + omega(mask, batch, session.losses)
     expected += divergence(classified(network.predictor, batch, torch.ones(6, 5)), logits)

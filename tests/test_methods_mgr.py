@@ -37,9 +37,9 @@ def test_each_part_moves_at_its_own_rate():
 def test_every_parameter_is_in_one_group_the_predictor_s_norm_too():
     model, session, _ = prepared(MGR)
     (optimizer,) = session.optimizers
-    listed = [p for group in optimizer.param_groups for p in group["params"]]
+    listed = optimizer.parameters
     assert len(listed) == len(set(listed)) == len([*model.model_.parameters(), *session.companions.parameters()])
-    assert model.model_.predictor.encoder.norm.weight in set(optimizer.param_groups[0]["params"])
+    assert model.model_.predictor.encoder.norm.weight in set(listed)
 
 
 def test_validation_and_inference_use_the_first_generator_alone():

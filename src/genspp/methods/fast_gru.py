@@ -1,202 +1,299 @@
-"""A bidirectional GRU for small sizes on one core: torch's mathematics and parameter names, a compiled recurrence.
+"""A bidirectional GRU for small sizes on one core: torch's mathematics and parameter names, compiled.
 
-With 64 texts and 8 or 16 hidden units `nn.GRU` spends its time on calling operators, not on numbers: forward and
-backward over a Toy batch take it about 24 ms, this about 1 ms (one AVX2 core). Input projections and weight
-gradients are one matrix product each; only what must go step by step is a compiled loop. In it the texts are
-innermost, so that every loop over texts is a vector loop.
+With 64 texts and 8 or 16 hidden units `nn.GRU` spends its time on calling operators, not on numbers. Here everything
+is a compiled loop over feature-major arrays (see `fast_math`). Word vectors are frozen: the gradient stops at the mask
+that they are multiplied by.
 
 Texts of different lengths need no packing here: they come longest first, and at every step only the texts that have
 a token there move. The others keep a state of zero (before the backward direction has reached them) or are done
-(forward), so padding changes nothing; its states are returned as zeros.
+(forward), so padding changes nothing; its states are zeros.
+
+The weights of a GRU are one vector, in the order of `nn.GRU`'s parameters: input weights, recurrent weights, input
+biases, recurrent biases of the forward direction, then of the backward one.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from numba import njit
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-Floats = npt.NDArray[np.float32]
-Counts = npt.NDArray[np.int64]
+from genspp.methods.fast_math import OPTIONS, Counts, Floats, add_inner, add_product, sigmoid, tanh, total
 
-_LANES = 64  # texts run at once when no gradient is wanted: what a batch of them needs then stays in the cache
-_ONE, _TWO, _HALF = np.float32(1), np.float32(2), np.float32(0.5)
-_P0, _P1, _P2 = np.float32(135135), np.float32(17325), np.float32(378)
-_Q1, _Q2, _Q3 = np.float32(62370), np.float32(3150), np.float32(28)
-_FLAT = np.float32(9)  # from here on float32 cannot tell tanh from 1
-
-# No "reassoc": a text's numbers must not depend on how the loop over its neighbours was cut into vectors.
-_OPTIONS: dict[str, Any] = {
-    "cache": True,
-    "nogil": True,
-    "error_model": "numpy",  # Python's would test every division for zero, and nothing would vectorise
-    "fastmath": {"contract", "nnan", "ninf", "nsz"},
-}
+_ONE = np.float32(1)
 
 
-@njit(inline="always", **_OPTIONS)  # type: ignore[untyped-decorator]
-def _tanh(x: Any) -> Any:
-    """Return tanh(x) within 3e-7, by Lambert's continued fraction at x / 2: the library's would not vectorise."""
-    y = min(max(x, -_FLAT), _FLAT) * _HALF
-    s = y * y
-    half = y * (_P0 + s * (_P1 + s * (_P2 + s))) / (_P0 + s * (_Q1 + s * (_Q2 + s * _Q3)))
-    return _TWO * half / (_ONE + half * half)
+@njit(inline="always", **OPTIONS)  # type: ignore[untyped-decorator]
+def gru_size(inputs: int, hidden: int) -> int:
+    """Return the number of weights."""
+    return 6 * hidden * (inputs + hidden + 2)
 
 
-@njit(inline="always", **_OPTIONS)  # type: ignore[untyped-decorator]
-def _sigmoid(x: Any) -> Any:
-    return _HALF + _HALF * _tanh(_HALF * x)
+@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+def _direction(weights: Floats, inputs: int, hidden: int, way: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the weights of one direction: (3 hidden, inputs), (3 hidden, hidden), (3 hidden,), (3 hidden,)."""
+    rows = 3 * hidden
+    at = way * (gru_size(inputs, hidden) // 2)
+    recurrent, biases = at + rows * inputs, at + rows * (inputs + hidden)
+    return (
+        weights[at:recurrent].reshape(rows, inputs),
+        weights[recurrent:biases].reshape(rows, hidden),
+        weights[biases : biases + rows],
+        weights[biases + rows : biases + 2 * rows],
+    )
 
 
-@njit(**_OPTIONS)  # type: ignore[untyped-decorator]
-def _add_product(weights: Floats, states: Floats, sums: Floats, texts: int) -> None:
-    """Add weights (rows, units) times states (units, texts) to sums (rows, texts), for the first `texts`."""
+@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+def project(weights: Floats, vectors: Floats, projected: Floats) -> None:
+    """Fill in projected (2, 3 hidden, tokens, texts): the input weights times vectors (inputs, tokens, texts)."""
+    _, rows, tokens, texts = projected.shape
+    flat = vectors.reshape(len(vectors), tokens * texts)
+    projected[:] = 0
+    for way in range(2):
+        of_inputs, _, _, _ = _direction(weights, len(vectors), rows // 3, way)
+        add_product(of_inputs, flat, projected[way].reshape(rows, tokens * texts))
+
+
+@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+def _add_step(weights: Floats, states: Floats, t: int, sums: Floats, texts: int) -> None:
+    """Add weights (rows, units) times states (units, tokens, texts) at t to sums (rows, texts), for `texts` of them."""
     rows, units = weights.shape
     for row in range(rows):
-        total = sums[row]
+        found = sums[row]
         unit = 0
         while unit + 4 <= units:  # four at a time: a sum is loaded and stored a quarter as often
             w0, w1, w2, w3 = weights[row, unit], weights[row, unit + 1], weights[row, unit + 2], weights[row, unit + 3]
-            s0, s1, s2, s3 = states[unit], states[unit + 1], states[unit + 2], states[unit + 3]
+            s0, s1, s2, s3 = states[unit, t], states[unit + 1, t], states[unit + 2, t], states[unit + 3, t]
             for i in range(texts):
-                total[i] += w0 * s0[i] + w1 * s1[i] + w2 * s2[i] + w3 * s3[i]
+                found[i] += w0 * s0[i] + w1 * s1[i] + w2 * s2[i] + w3 * s3[i]
             unit += 4
         while unit < units:
-            weight, state = weights[row, unit], states[unit]
+            weight, state = weights[row, unit], states[unit, t]
             for i in range(texts):
-                total[i] += weight * state[i]
+                found[i] += weight * state[i]
             unit += 1
 
 
-@njit(**_OPTIONS)  # type: ignore[untyped-decorator]
-def _forward(
-    inputs: Floats, weights: Floats, biases: Floats, active: Counts, before: Floats, gates: Floats, states: Floats
+@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+def _run_direction(
+    inputs: Floats,
+    mask: Floats,
+    weights: Floats,
+    input_biases: Floats,
+    biases: Floats,
+    active: Counts,
+    step: int,
+    gates: Floats,
+    states: Floats,
 ) -> None:
-    """Run both directions over all steps.
+    """Run one direction: step is 1, or -1 for the backward one.
 
-    inputs: (2, 3 hidden, tokens, texts), projected, with their biases; gates in torch's order: reset, update, new.
-    weights: (2, 3 hidden, hidden). biases: (2, 3 hidden). active: (tokens,), how many texts have a token there.
-    Filled in: before (2, hidden, tokens, texts), the state that a step starts from; gates (2, 4 hidden, tokens,
-    texts), the three gates and the recurrent part of the new one; states (tokens, texts, 2 hidden).
+    inputs: (3 hidden, tokens, texts), projected, without mask and biases; gates in torch's order: reset, update, new.
+    mask: (tokens, texts). weights: (3 hidden, hidden). active: (tokens,), how many texts have a token there.
+    Filled in: gates (4 hidden, tokens, texts), the recurrent part of the new gate, then reset, update and new; states
+    (hidden, tokens, texts).
     """
-    hidden, tokens, texts = weights.shape[2], inputs.shape[2], inputs.shape[3]
+    hidden, tokens, texts = states.shape
     recurrent = np.empty((3 * hidden, texts), np.float32)
-    for direction in range(2):
-        state = np.zeros((hidden, texts), np.float32)
-        for step in range(tokens):
-            t = step if direction == 0 else tokens - 1 - step
-            count = active[t]
-            for row in range(3 * hidden):
-                recurrent[row, :count] = biases[direction, row]
-            _add_product(weights[direction], state, recurrent, count)
-            for j in range(hidden):
-                k, m = hidden + j, 2 * hidden + j
-                in_r, in_z, in_n = inputs[direction, j, t], inputs[direction, k, t], inputs[direction, m, t]
-                re_r, re_z, re_n = recurrent[j], recurrent[k], recurrent[m]
-                out_r, out_z, out_n = gates[direction, j, t], gates[direction, k, t], gates[direction, m, t]
-                out_re, old, now = gates[direction, hidden + m, t], before[direction, j, t], state[j]
-                for i in range(count):
-                    r = _sigmoid(in_r[i] + re_r[i])
-                    z = _sigmoid(in_z[i] + re_z[i])
-                    n = _tanh(in_n[i] + r * re_n[i])
-                    out_r[i], out_z[i], out_n[i], out_re[i] = r, z, n, re_n[i]
-                    old[i] = now[i]
-                    now[i] = n + z * (now[i] - n)
-                for i in range(count):
-                    states[t, i, direction * hidden + j] = now[i]
-                if count < texts:
-                    old[count:] = 0
-                    states[t, count:, direction * hidden + j] = 0
+    state = np.zeros((hidden, texts), np.float32)
+    for place in range(tokens):
+        t = place if step > 0 else tokens - 1 - place
+        count, seen = active[t], mask[t]
+        for row in range(3 * hidden):
+            recurrent[row, :count] = biases[row] + (input_biases[row] if row < 2 * hidden else 0)
+        if place > 0:
+            _add_step(weights, states, t - step, recurrent, count)
+        for j in range(hidden):
+            k, m = hidden + j, 2 * hidden + j
+            in_r, in_z, in_n, bias = inputs[j, t], inputs[k, t], inputs[m, t], input_biases[m]
+            re_r, re_z, re_n = recurrent[j], recurrent[k], recurrent[m]
+            out_re, out_r, out_z, out_n = gates[j, t], gates[k, t], gates[m, t], gates[hidden + m, t]
+            now, out = state[j], states[j, t]
+            for i in range(count):
+                r = sigmoid(seen[i] * in_r[i] + re_r[i])
+                z = sigmoid(seen[i] * in_z[i] + re_z[i])
+                n = tanh(seen[i] * in_n[i] + bias + r * re_n[i])
+                out_re[i], out_r[i], out_z[i], out_n[i] = re_n[i], r, z, n
+                now[i] = n + z * (now[i] - n)
+            for i in range(count):
+                out[i] = now[i]
+            out[count:] = 0
 
 
-@njit(**_OPTIONS)  # type: ignore[untyped-decorator]
-def _backward(
-    d_states: Floats, transposed: Floats, active: Counts, before: Floats, gates: Floats, gradients: Floats
+@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+def run(
+    weights: Floats,
+    vectors: Floats,
+    projected: Floats,
+    mask: Floats,
+    active: Counts,
+    gates: Floats,
+    states: Floats,
 ) -> None:
-    """Run both directions back.
+    """Run both directions.
 
-    d_states: (tokens, texts, 2 hidden). transposed: (2, hidden, 3 hidden), the recurrent weights. Filled in:
-    gradients (2, 4 hidden, tokens, texts): of the input to the new gate, then of the recurrent sums of all three.
-    Those of the reset and update gates are also the gradients of their inputs.
+    projected: what `project` filled in from the vectors. mask: (tokens, texts), what the vectors are multiplied by.
+    active: how many texts have a token at each place. Filled in: gates (2, 4 hidden, tokens, texts), for `run_back`;
+    states (2 hidden, tokens, texts).
     """
-    hidden, tokens, texts = transposed.shape[1], gradients.shape[2], gradients.shape[3]
-    sums = np.empty((3 * hidden, texts), np.float32)
-    for direction in range(2):
-        d_state = np.zeros((hidden, texts), np.float32)
-        for step in range(tokens):
-            t = tokens - 1 - step if direction == 0 else step
-            count = active[t]
-            for j in range(hidden):
-                k, m = hidden + j, 2 * hidden + j
-                g_r, g_z, g_n = gates[direction, j, t], gates[direction, k, t], gates[direction, m, t]
-                g_re, old, d_now = gates[direction, hidden + m, t], before[direction, j, t], d_state[j]
-                sum_r, sum_z, sum_n, d_n = sums[j], sums[k], sums[m], gradients[direction, j, t]
-                for i in range(count):
-                    d_now[i] += d_states[t, i, direction * hidden + j]
-                for i in range(count):
-                    r, z, n, d_h = g_r[i], g_z[i], g_n[i], d_now[i]
-                    d_new = d_h * (_ONE - z) * (_ONE - n * n)
-                    d_n[i] = d_new
-                    sum_r[i] = d_new * g_re[i] * r * (_ONE - r)
-                    sum_z[i] = d_h * (old[i] - n) * z * (_ONE - z)
-                    sum_n[i] = d_new * r
-                    d_now[i] = d_h * z
-                if count < texts:
-                    d_n[count:] = 0
-            _add_product(transposed[direction], sums, d_state, count)
-            for row in range(3 * hidden):
-                out, total = gradients[direction, hidden + row, t], sums[row]
-                for i in range(count):
-                    out[i] = total[i]
-                if count < texts:
-                    out[count:] = 0
+    hidden = len(states) // 2
+    for way in range(2):
+        _, of_states, input_biases, biases = _direction(weights, len(vectors), hidden, way)
+        found = states[way * hidden : (way + 1) * hidden]
+        _run_direction(projected[way], mask, of_states, input_biases, biases, active, 1 - 2 * way, gates[way], found)
 
 
-class _Recurrence(torch.autograd.Function):
-    """Both directions over (tokens, texts, inputs), as one step of the graph."""
+@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+def _run_direction_back(
+    d_states: Floats,
+    inputs: Floats,
+    weights: Floats,
+    active: Counts,
+    step: int,
+    gates: Floats,
+    states: Floats,
+    d_mask: Floats,
+) -> None:
+    """Run one direction back; arguments as in `_run_direction`.
+
+    The gates are replaced by their gradients, which are those of the sums behind them: what the new gate has from
+    the recurrence, reset, update, what the new gate has from the inputs. d_mask (tokens, texts) is added to.
+    """
+    hidden, tokens, texts = states.shape
+    turned = np.empty((hidden, 3 * hidden), np.float32)  # the weights, from the gates in the order above
+    for j in range(hidden):
+        for row in range(3 * hidden):
+            turned[j, (row + hidden) % (3 * hidden)] = weights[row, j]
+    d_state = np.zeros((hidden, texts), np.float32)
+    nothing = np.zeros(texts, np.float32)
+    for place in range(tokens - 1, -1, -1):
+        t = place if step > 0 else tokens - 1 - place
+        count, d_seen = active[t], d_mask[t]
+        for j in range(hidden):
+            k, m = hidden + j, 2 * hidden + j
+            g_re, g_r, g_z, g_n = gates[j, t], gates[k, t], gates[m, t], gates[hidden + m, t]
+            before = states[j, t - step] if place > 0 else nothing
+            d_out, d_now = d_states[j, t], d_state[j]
+            for i in range(count):
+                d_now[i] += d_out[i]
+            for i in range(count):
+                r, z, n, d_h = g_r[i], g_z[i], g_n[i], d_now[i]
+                d_n = d_h * (_ONE - z) * (_ONE - n * n)
+                g_r[i] = d_n * g_re[i] * r * (_ONE - r)
+                g_z[i] = d_h * (before[i] - n) * z * (_ONE - z)
+                g_re[i] = d_n * r
+                g_n[i] = d_n
+                d_now[i] = d_h * z
+            in_r, in_z, in_n = inputs[j, t], inputs[k, t], inputs[m, t]
+            for i in range(count):
+                d_seen[i] += g_r[i] * in_r[i] + g_z[i] * in_z[i] + g_n[i] * in_n[i]
+            if count < texts:
+                g_re[count:], g_r[count:], g_z[count:], g_n[count:] = 0, 0, 0, 0
+        _add_step(turned, gates, t, d_state, count)
+
+
+@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+def run_back(
+    weights: Floats,
+    vectors: Floats,
+    projected: Floats,
+    mask: Floats,
+    active: Counts,
+    gates: Floats,
+    states: Floats,
+    d_states: Floats,
+    d_mask: Floats,
+    d_weights: Floats,
+) -> None:
+    """Run both directions back. The gates are written over.
+
+    Arguments as in `run`; d_states (2 hidden, tokens, texts). Added to: d_mask and d_weights.
+    """
+    inputs, tokens, texts = vectors.shape
+    hidden, size = len(states) // 2, tokens * texts
+    words, seen = vectors.reshape(inputs, size), mask.reshape(size)
+    for way in range(2):
+        step, own = 1 - 2 * way, slice(way * hidden, (way + 1) * hidden)
+        _, of_states, _, _ = _direction(weights, inputs, hidden, way)
+        d_of_inputs, d_of_states, d_input_biases, d_biases = _direction(d_weights, inputs, hidden, way)
+        _run_direction_back(d_states[own], projected[way], of_states, active, step, gates[way], states[own], d_mask)
+        rows, units = gates[way].reshape(4 * hidden, size), states[own].reshape(hidden, size)
+        # A state met the weights at the next place.
+        add_inner(rows[:hidden], units, step * texts, d_of_states[2 * hidden :])
+        add_inner(rows[hidden : 3 * hidden], units, step * texts, d_of_states[: 2 * hidden])
+        for j in range(hidden):
+            d_biases[2 * hidden + j] += total(rows[j])
+        for j in range(3 * hidden):
+            row = rows[hidden + j]
+            found = total(row)
+            d_input_biases[j] += found
+            if j < 2 * hidden:
+                d_biases[j] += found
+            for i in range(size):
+                row[i] *= seen[i]
+        add_inner(rows[hidden:], words, 0, d_of_inputs)
+
+
+class Tape:
+    """The arrays that both ways of a GRU go through, for a batch of some size."""
+
+    def __init__(self, hidden: int, vectors: Tensor, mask: Tensor | None, active: Counts) -> None:
+        _, tokens, texts = vectors.shape
+        self.vectors = vectors.contiguous().numpy()
+        self.mask = np.ones((tokens, texts), np.float32) if mask is None else mask.contiguous().numpy()
+        self.active = active
+        self.projected = np.empty((2, 3 * hidden, tokens, texts), np.float32)
+        self.gates = np.empty((2, 4 * hidden, tokens, texts), np.float32)
+        self.states = np.empty((2 * hidden, tokens, texts), np.float32)
+
+    def run(self, weights: Floats) -> Floats:
+        """Return the states, (2 hidden, tokens, texts)."""
+        project(weights, self.vectors, self.projected)
+        run(weights, *self._given, self.gates, self.states)
+        return self.states
+
+    def back(self, weights: Floats, d_states: Floats, d_weights: Floats) -> Floats:
+        """Add to the gradient of the weights, and return that of the mask."""
+        d_mask = np.zeros_like(self.mask)
+        run_back(weights, *self._given, self.gates.copy(), self.states, d_states, d_mask, d_weights)
+        return d_mask
+
+    @property
+    def _given(self) -> tuple[Any, ...]:
+        return self.vectors, self.projected, self.mask, self.active
+
+
+class _States(torch.autograd.Function):
+    """The states of a GRU as one step of the graph."""
 
     @staticmethod
     def forward(ctx: Any, vectors: Tensor, active: Counts, *parameters: Tensor) -> Tensor:
-        """Return the states, (tokens, texts, 2 hidden). `parameters` are those of `BiGRU`, in its order."""
-        tokens, texts, width = vectors.shape
-        w_ih, w_hh, b_ih, b_hh = (torch.stack(pair) for pair in zip(parameters[:4], parameters[4:], strict=True))
-        hidden = w_hh.shape[2]
-        flat = vectors.reshape(tokens * texts, width)
-        inputs = torch.addmm(b_ih.view(-1, 1), w_ih.view(-1, width), flat.t()).view(2, 3 * hidden, tokens, texts)
-        before = torch.empty(2, hidden, tokens, texts)
-        gates = torch.empty(2, 4 * hidden, tokens, texts)
-        states = torch.empty(tokens, texts, 2 * hidden)
-        arrays = (tensor.numpy() for tensor in (before, gates, states))
-        _forward(inputs.numpy(), w_hh.numpy(), b_hh.numpy(), active, *arrays)
-        ctx.save_for_backward(flat, w_ih, w_hh, before, gates)
-        ctx.active = active
-        return states
+        """Return the states, (2 hidden, tokens, texts)."""
+        ctx.weights, ctx.parameters = joined(parameters), parameters
+        ctx.tape = Tape(parameters[1].shape[1], vectors, None, active)
+        return torch.from_numpy(ctx.tape.run(ctx.weights))
 
     @staticmethod
     @once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, d_states: Tensor) -> tuple[Tensor | None, ...]:
-        """Return the gradients of the vectors, where they are wanted, and of the parameters."""
-        flat, w_ih, w_hh, before, gates = ctx.saved_tensors
-        _, hidden, tokens, texts = before.shape
-        gradients = torch.empty(2, 4 * hidden, tokens, texts)
-        transposed = w_hh.transpose(1, 2).contiguous()
-        arrays = (tensor.numpy() for tensor in (before, gates, gradients))
-        _backward(d_states.contiguous().numpy(), transposed.numpy(), ctx.active, *arrays)
-        gradients = gradients.view(2, 4 * hidden, -1)
-        of_inputs, of_sums = gradients[:, : 3 * hidden], gradients[:, hidden:]  # new, reset, update; reset, update, new
-        d_vectors = None
-        if ctx.needs_input_grad[0]:
-            rolled = w_ih.roll(hidden, 1)
-            d_vectors = torch.addmm(of_inputs[0].t() @ rolled[0], of_inputs[1].t(), rolled[1]).view(tokens, texts, -1)
-        d_w_ih = [(part @ flat).roll(-hidden, 0) for part in of_inputs]
-        d_w_hh = of_sums @ before.view(2, hidden, -1).transpose(1, 2)
-        totals = gradients.sum(2)
-        d_b_ih, d_b_hh = totals[:, : 3 * hidden].roll(-hidden, 1), totals[:, hidden:]
-        found = (d_w_ih, d_w_hh, d_b_ih, d_b_hh)
-        return d_vectors, None, *(gradient[0] for gradient in found), *(gradient[1] for gradient in found)
+        """Return the gradients of the parameters."""
+        d_weights = np.zeros_like(ctx.weights)
+        ctx.tape.back(ctx.weights, d_states.contiguous().numpy(), d_weights)
+        return None, None, *parted(d_weights, ctx.parameters)
+
+
+def joined(parameters: Sequence[Tensor]) -> Floats:
+    """Return the parameters as one vector."""
+    return torch.cat([parameter.reshape(-1) for parameter in parameters]).numpy()
+
+
+def parted(vector: Floats, parameters: Sequence[Tensor]) -> list[Tensor]:
+    """Return a vector as tensors of the parameters' shapes."""
+    parts = torch.from_numpy(vector).split([parameter.numel() for parameter in parameters])  # type: ignore[no-untyped-call]
+    return [part.view_as(parameter) for part, parameter in zip(parts, parameters, strict=True)]
 
 
 class BiGRU(nn.Module):
@@ -216,17 +313,9 @@ class BiGRU(nn.Module):
                 self.register_parameter(f"{name}_{suffix}", nn.Parameter(torch.empty(shape).uniform_(-bound, bound)))
 
     def forward(self, vectors: Tensor, active: Counts) -> Tensor:
-        """Return the states, (tokens, texts, 2 hidden), zero where there is padding.
+        """Return the states, (2 hidden, tokens, texts), zero where there is padding.
 
-        vectors: (tokens, texts, inputs), texts longest first. active: how many texts have a token at each place.
+        vectors: (inputs, tokens, texts), frozen, texts longest first. active: how many texts have a token at each
+        place.
         """
-        parameters = tuple(self._parameters.values())  # as `parameters()`, without its search for submodules
-        if torch.is_grad_enabled() or vectors.shape[1] <= _LANES:
-            return _Recurrence.apply(vectors, active, *parameters)  # type: ignore[no-any-return,no-untyped-call]
-        parts = [
-            _Recurrence.apply(  # type: ignore[no-untyped-call]
-                vectors[:, start : start + _LANES], np.clip(active - start, 0, _LANES), *parameters
-            )
-            for start in range(0, vectors.shape[1], _LANES)
-        ]
-        return torch.cat(parts, dim=1)
+        return _States.apply(vectors, active, *self.parameters())  # type: ignore[no-any-return,no-untyped-call]

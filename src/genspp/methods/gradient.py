@@ -20,10 +20,12 @@ from torch import Tensor, nn
 
 from genspp.data.encode import Encoded
 from genspp.data.sources import SourceDefaults
+from genspp.methods.adam import Adam
 from genspp.methods.base import Rationalizer, Recorder, logger
+from genspp.methods.fast_step import HighlightUpdate, TextUpdate
 from genspp.methods.losses import Losses, Tally
 from genspp.methods.networks import Batch, Generator, Pair, Predictor, encoder
-from genspp.methods.training import Loop, adam, descend, run_epoch, seeded
+from genspp.methods.training import Loop, run_epoch, seeded
 from genspp.model.inference import one_thread
 from genspp.model.spp import Shape
 from genspp.population.evaluator import epoch_order, seed_of
@@ -46,12 +48,13 @@ class Session:
     losses: Losses
     sampled: bool
     seed: int
-    optimizers: tuple[torch.optim.Adam, ...]
+    optimizers: tuple[Adam, ...]
     companions: nn.ModuleDict
     epoch: int = 0
     updates: int = 0
     batches: int = 0
     noise: torch.Generator = field(default_factory=torch.Generator)
+    update: HighlightUpdate | None = None  # the compiled one, where the method has it
 
     def begin(self, epoch: int, batches: int) -> None:
         """Begin an epoch of so many batches."""
@@ -135,19 +138,24 @@ class GradientRationalizer(Rationalizer):
         """Return what is trained beside the pair and not part of the model."""
         return nn.ModuleDict()
 
-    def _optimizers(self, settings: dict[str, Any], companions: nn.ModuleDict) -> tuple[torch.optim.Adam, ...]:
+    def _optimizers(self, settings: dict[str, Any], companions: nn.ModuleDict) -> tuple[Adam, ...]:
         """Return the optimizers, over the parameters that each of them moves."""
-        return (adam(self.model_.parameters(), settings["learning_rate"]),)
+        return (Adam([(self.model_.parameters(), settings["learning_rate"])]),)
 
     def _phases(self, settings: dict[str, Any]) -> tuple[int, int]:
         """Return how many epochs there are at most, and from which one on early stopping is armed."""
         return settings["max_epochs"], 0
 
-    def _update(self, session: Session, batch: Batch) -> Tensor:
-        """Train on a batch and return its loss."""
-        mask = session.sample(self.model_.generator(batch), batch)
-        loss = session.losses.task(self.model_.predictor(batch, mask), batch.labels)
-        return descend(loss + session.losses.omega(mask, batch), *session.optimizers)
+    def _generators(self, companions: nn.ModuleDict) -> list[Generator]:
+        """Return the generators that are trained before the predictor: first the model's own."""
+        return [self.model_.generator]
+
+    def _update(self, session: Session, batch: Batch) -> float:
+        """Train on a batch and return its loss: the sum, over the generators, of task loss and regularisers."""
+        if session.update is None:
+            generators, (optimizer,) = self._generators(session.companions), session.optimizers
+            session.update = HighlightUpdate(generators, self.model_.predictor, optimizer, session.losses)
+        return session.update(batch, session.noise)
 
     def _measure(self, session: Session, batch: Batch, tally: Tally) -> None:
         """Count a validation batch."""
@@ -219,7 +227,7 @@ class GradientRationalizer(Rationalizer):
             self.history_ = list(state.pop("history"))
             loop.restore(state)
 
-        def update(batch: Batch) -> Tensor:
+        def update(batch: Batch) -> float:
             loss = self._update(session, batch)
             session.updates += 1
             return loss
@@ -255,13 +263,11 @@ class GradientRationalizer(Rationalizer):
     def _train_full_text(self, settings: dict[str, Any], losses: Losses, train: Encoded, val: Encoded) -> None:
         """Train the predictor that sees everything: same optimizer, same early stopping, its own seed."""
         seed, table = seed_of(settings["seed"], _FULL_TEXT), self.model_.vectors
-        optimizer = adam(self.full_text_.parameters(), settings["learning_rate"])
+        optimizer = Adam([(self.full_text_.parameters(), settings["learning_rate"])])
+        update = TextUpdate(self.full_text_, optimizer, losses)
         loop = Loop(
             self.full_text_, [optimizer], settings["max_epochs"], settings["patience"], least_gain=_FULL_TEXT_GAIN
         )
-
-        def update(batch: Batch) -> Tensor:
-            return descend(losses.task(self.full_text_(batch), batch.labels), optimizer)
 
         while not loop.finished:
             order = epoch_order(seed, loop.epoch, len(train))

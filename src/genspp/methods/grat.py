@@ -14,10 +14,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from genspp.data.sources import SourceDefaults
+from genspp.methods.adam import Adam, descend
 from genspp.methods.fast_gru import BiGRU
 from genspp.methods.gradient import GradientRationalizer, Session
 from genspp.methods.networks import Batch, Encoder, Generator, Predictor
-from genspp.methods.training import adam, descend
 from genspp.model.spp import Shape
 
 
@@ -37,7 +37,8 @@ class Guider(nn.Module):
 
     def forward(self, batch: Batch, noise: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Return the attention, (tokens, texts), and the class logits; `noise` is added to the attention's logits."""
-        states = self.norm(self.gru(batch.vectors, batch.active) + self.residual(batch.vectors))
+        states = self.gru(batch.vectors, batch.active).permute(1, 2, 0)
+        states = self.norm(states + self.residual(batch.vectors.permute(1, 2, 0)))
         logits = self.attention(states).squeeze(-1)
         attention = _over_tokens(logits if noise is None else logits + noise, batch)
         states = self.norm(F.gelu(self.projection(attention.unsqueeze(-1) * states)))
@@ -131,18 +132,18 @@ class GRAT(GradientRationalizer):
     def _companions(self, shape: Shape) -> nn.ModuleDict:
         return nn.ModuleDict({"guider": Guider(shape)})
 
-    def _optimizers(self, settings: dict[str, Any], companions: nn.ModuleDict) -> tuple[torch.optim.Adam, ...]:
-        return tuple(adam(part.parameters(), settings["learning_rate"]) for part in (self.model_, companions))
+    def _optimizers(self, settings: dict[str, Any], companions: nn.ModuleDict) -> tuple[Adam, ...]:
+        return tuple(Adam([(part.parameters(), settings["learning_rate"])]) for part in (self.model_, companions))
 
     def _phases(self, settings: dict[str, Any]) -> tuple[int, int]:
         if settings["stop_in_pretraining"]:
             return settings["max_epochs"], 0
         return settings["pretrain_epochs"] + settings["max_epochs"], settings["pretrain_epochs"]
 
-    def _update(self, session: Session, batch: Batch) -> Tensor:
+    def _update(self, session: Session, batch: Batch) -> float:
         """Train the guider, then, once it is pre-trained, the pair; return the loss of the last one trained."""
         guider, (for_pair, for_guider) = session.companions["guider"], session.optimizers
-        shape = batch.vectors.shape[:2]
+        shape = batch.vectors.shape[1:]
         noise = torch.randn(shape, generator=session.noise).abs() * self._settings_["sigma"]
         loss = descend(session.losses.task(guider(batch, noise)[1], batch.labels), for_guider)
         if session.epoch < self._settings_["pretrain_epochs"]:
@@ -174,14 +175,14 @@ class GRAT(GradientRationalizer):
 def guide_loss(choices: Tensor, attention: Tensor, batch: Batch, padding: bool) -> Tensor:
     """Return the cross-entropy of the select logit against the importance that attention gives a token.
 
-    choices: (tokens, texts, 2). attention: (tokens, texts), sums to 1 over the tokens of a text. A token is fully
+    choices: (2, tokens, texts). attention: (tokens, texts), sums to 1 over the tokens of a text. A token is fully
     important from about two even shares on. With `padding`, the share is that of the padded length and padding
     counts as unimportant tokens, as in the released code.
     """
     lengths = torch.from_numpy(batch.lengths).to(attention.dtype)
     share = 1 / torch.full_like(lengths, len(attention)) if padding else 1 / lengths
     target = (attention / (1e-8 + share + 1 / (1 + lengths))).clamp(max=1) * batch.real
-    losses = F.binary_cross_entropy_with_logits(choices[..., 1], target, reduction="none")
+    losses = F.binary_cross_entropy_with_logits(choices[1], target, reduction="none")
     return losses.mean() if padding else (losses * batch.real).sum() / batch.tokens
 
 

@@ -4,66 +4,127 @@ Masks are (tokens, texts) of 0.0 and 1.0. Whether padding counts in the losses i
 counts the padding that a mask selects, though not in the denominator (discrepancies D3).
 """
 
+import math
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
+from numba import njit
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
+from genspp.methods.fast_math import OPTIONS, Counts, Floats, sigmoid, total
 from genspp.methods.networks import Batch, margins
+
+_ZERO, _ONE = np.float32(0), np.float32(1)
+_LEAST = 2.0**-26  # of a uniform number, whose logit shall be finite; float32 holds no such number near 1
+
+
+@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+def draw(logits: Floats, noise: Floats, counted: Counts, mask: Floats, slopes: Floats) -> None:
+    """Fill in, (tokens, texts), whether selecting wins with the noise added, and how fast the chance of it grows.
+
+    logits: (2, tokens, texts). counted: (tokens,), how many texts count at each place; for the others both are 0.
+    """
+    for t in range(len(mask)):
+        drop, select, add, out, slope = logits[0, t], logits[1, t], noise[t], mask[t], slopes[t]
+        for i in range(counted[t]):
+            margin = select[i] - drop[i] + add[i]
+            chance = sigmoid(margin)
+            out[i] = _ONE if margin > 0 else _ZERO
+            slope[i] = chance * (_ONE - chance)
+        out[counted[t] :] = 0
+        slope[counted[t] :] = 0
+
+
+class Scales(NamedTuple):
+    """What the regularisers of a batch's masks are: rate * |selected / tokens - alpha| + scatter * switches.
+
+    counted: (tokens,), how many texts count at each place; a pair of neighbours counts where its second token does.
+    """
+
+    counted: Counts
+    rate: float
+    scatter: float
+    tokens: int
+    alpha: float
+
+
+@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+def regularise(mask: Floats, scales: Scales, gradient: Floats) -> float:
+    """Return the regularisers of a mask, and fill in its gradient."""
+    selected, switches = 0.0, 0.0
+    for t in range(len(mask)):
+        selected += total(mask[t])
+    excess = selected / scales.tokens - scales.alpha
+    gradient[:] = scales.rate / scales.tokens * np.sign(excess)
+    for t in range(1, len(mask)):
+        before, now, d_before, d_now = mask[t - 1], mask[t], gradient[t - 1], gradient[t]
+        for i in range(scales.counted[t]):
+            step = now[i] - before[i]
+            slope = np.float32(scales.scatter) * np.sign(step)
+            d_now[i] += slope
+            d_before[i] -= slope
+            switches += abs(step)
+    return scales.rate * abs(excess) + scales.scatter * switches
+
+
+@njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def cross_entropy(logits: Floats, labels: Counts, class_weights: Floats, gradient: Floats) -> float:
+    """Return the weighted mean cross-entropy of logits (texts, classes), and fill in their gradient."""
+    loss, weight = 0.0, 0.0
+    for label in labels:
+        weight += class_weights[label]
+    for i in range(len(logits)):
+        share, highest, total = class_weights[labels[i]] / weight, logits[i].max(), 0.0
+        for k in range(len(logits[i])):
+            total += math.exp(logits[i, k] - highest)
+        for k in range(len(logits[i])):
+            chance = math.exp(logits[i, k] - highest) / total
+            gradient[i, k] = share * (chance - (k == labels[i]))
+        loss += share * (math.log(total) + highest - logits[i, labels[i]])
+    return loss
 
 
 class _GumbelMask(torch.autograd.Function):
     """1 where selecting a token wins with the noise added; backwards, the gradient of the chance that it does."""
 
     @staticmethod
-    def forward(ctx: Any, logits: Tensor, noise: Tensor) -> Tensor:
+    def forward(ctx: Any, logits: Tensor, noise: Tensor, counted: Counts) -> Tensor:
         """Return the mask, (tokens, texts)."""
-        margin = margins(logits) + noise
-        ctx.save_for_backward(torch.sigmoid(margin))
-        return (margin > 0).to(margin.dtype)
+        mask, slopes = torch.empty_like(noise), torch.empty_like(noise)
+        draw(logits.contiguous().numpy(), noise.numpy(), counted, mask.numpy(), slopes.numpy())
+        ctx.save_for_backward(slopes)
+        return mask
+
+    @staticmethod
+    @once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        """Return the gradient of the logits."""
+        slope = gradient * ctx.saved_tensors[0]
+        return torch.stack([-slope, slope]), None, None
+
+
+class _Omega(torch.autograd.Function):
+    """The regularisers of a mask and their gradient, in one go."""
+
+    @staticmethod
+    def forward(ctx: Any, mask: Tensor, scales: Scales) -> Tensor:
+        """Return the loss that `regularise` finds."""
+        gradient = torch.empty_like(mask)
+        loss = regularise(mask.contiguous().numpy(), scales, gradient.numpy())
+        ctx.save_for_backward(gradient)
+        return torch.tensor(loss, dtype=mask.dtype)
 
     @staticmethod
     @once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        """Return the gradient of the logits."""
-        (chance,) = ctx.saved_tensors
-        slope = gradient * chance * (1 - chance)
-        return torch.stack([-slope, slope], -1), None
-
-
-class _Omega(torch.autograd.Function):
-    """The regularisers of a mask and their gradient, at a fraction of the operators that autograd would record."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, mask: Tensor, neighbours: Tensor | None, rate: float, scatter: float, tokens: int, alpha: float
-    ) -> Tensor:
-        """Return rate * |selected / tokens - alpha| + scatter * switches.
-
-        neighbours: (tokens - 1, texts), False where a pair does not count; None: all count.
-        """
-        excess = mask.sum() / tokens - alpha
-        gradient = (rate / tokens * excess.sign()).expand_as(mask)
-        loss = rate * excess.abs()
-        if scatter:
-            steps = mask.diff(dim=0)
-            if neighbours is not None:
-                steps = steps * neighbours
-            loss = loss + scatter * steps.abs().sum()
-            slopes = F.pad(scatter * steps.sign(), (0, 0, 1, 1))
-            gradient = gradient - slopes.diff(dim=0)
-        ctx.save_for_backward(gradient)
-        return loss
-
-    @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradient of the mask."""
-        return gradient * ctx.saved_tensors[0], None, None, None, None, None
+        return gradient * ctx.saved_tensors[0], None
 
 
 @dataclass(frozen=True)
@@ -80,22 +141,23 @@ class Losses:
     class_weights: Tensor
     padding: bool
 
-    def sample(self, logits: Tensor, batch: Batch, noise: torch.Generator) -> Tensor:
-        """Draw a mask from selection logits, (tokens, texts, 2): Gumbel-softmax at temperature 1, straight through.
+    def noise(self, shape: Sequence[int], source: torch.Generator) -> Tensor:
+        """Draw what is added to the margin of selecting a token over dropping it.
 
         Only the difference of the two channels' Gumbel noises matters, and that is logistic: one number a token.
         """
-        logistic = torch.logit(torch.rand(logits.shape[:2], generator=noise))
-        mask: Tensor = _GumbelMask.apply(logits, logistic)  # type: ignore[no-untyped-call]
-        return self.counted(mask, batch)
+        return torch.logit(torch.rand(shape, generator=source), _LEAST)
+
+    def sample(self, logits: Tensor, batch: Batch, source: torch.Generator) -> Tensor:
+        """Draw a mask from selection logits, (2, tokens, texts): Gumbel-softmax at temperature 1, straight through."""
+        noise = self.noise(logits.shape[1:], source)
+        mask: Tensor = _GumbelMask.apply(logits, noise, self._counted(batch))  # type: ignore[no-untyped-call]
+        return mask
 
     def argmax(self, logits: Tensor, batch: Batch) -> Tensor:
         """Return the likelier mask."""
-        return self.counted((margins(logits) > 0).to(logits.dtype), batch)
-
-    def counted(self, mask: Tensor, batch: Batch) -> Tensor:
-        """Return the mask without padding, unless padding counts."""
-        return mask if self.padding or not batch.padded else mask * batch.real
+        chosen = margins(logits) > 0
+        return (chosen if self.padding else chosen & batch.real).to(logits.dtype)
 
     def task(self, logits: Tensor, labels: Tensor) -> Tensor:
         """Return the (weighted) mean cross-entropy."""
@@ -103,23 +165,26 @@ class Losses:
 
     def omega(self, mask: Tensor, batch: Batch) -> Tensor:
         """Return the weighted regularisers of a mask: distance from the wanted share, and scatter."""
-        neighbours, pairs = self._neighbours(mask, batch)
-        scatter = self.lambda_c / max(pairs, 1)
-        arguments = (mask, neighbours, self.lambda_s, scatter, batch.tokens, self.alpha)
-        loss: Tensor = _Omega.apply(*arguments)  # type: ignore[no-untyped-call]
+        loss: Tensor = _Omega.apply(mask, self.scales(batch))  # type: ignore[no-untyped-call]
         return loss
 
-    def switches(self, mask: Tensor, batch: Batch) -> tuple[Tensor, int]:
-        """Return how many neighbours differ in being selected, and how many neighbours there are."""
-        neighbours, pairs = self._neighbours(mask, batch)
-        steps = mask.diff(dim=0).abs()
-        return (steps if neighbours is None else steps * neighbours).sum(), pairs
+    def scales(self, batch: Batch) -> Scales:
+        """Return what the regularisers of a batch's masks are."""
+        scatter = self.lambda_c / max(self.pairs(batch), 1)
+        return Scales(self._counted(batch), float(self.lambda_s), scatter, batch.tokens, float(self.alpha))
 
-    def _neighbours(self, mask: Tensor, batch: Batch) -> tuple[Tensor | None, int]:
-        """Return which pairs of neighbours count, None for all, and their number."""
-        if self.padding or not batch.padded:
-            return None, mask[1:].numel()
-        return batch.real[1:], batch.tokens - len(batch)
+    def switches(self, mask: Tensor, batch: Batch) -> Tensor:
+        """Return how many neighbours differ in being selected."""
+        steps = mask.diff(dim=0).abs()
+        return (steps if self.padding else steps * batch.real[1:]).sum()
+
+    def pairs(self, batch: Batch) -> int:
+        """Return how many pairs of neighbours there are."""
+        return (batch.places - 1) * len(batch) if self.padding else batch.tokens - len(batch)
+
+    def _counted(self, batch: Batch) -> Counts:
+        """Return how many texts count at each place, (tokens,)."""
+        return np.full(batch.places, len(batch)) if self.padding else batch.active
 
 
 @dataclass
@@ -140,10 +205,10 @@ class Tally:
     def add(self, logits: Tensor, mask: Tensor, batch: Batch, own: Tensor | float = 0.0) -> None:
         """Count a batch; `own` is the sum over its texts of a term of the method's own."""
         self.add_task(logits, batch)
-        switches, pairs = self.losses.switches(mask, batch)
         real = mask * batch.real if batch.padded else mask
         rate = (real.sum(0) / torch.from_numpy(batch.lengths)).sum()
-        self._add(selected=mask.sum(), tokens=batch.tokens, switches=switches, pairs=pairs)
+        self._add(selected=mask.sum(), tokens=batch.tokens)
+        self._add(switches=self.losses.switches(mask, batch), pairs=self.losses.pairs(batch))
         self._add(rate=rate, texts=len(batch), own=own)
 
     def _add(self, **terms: Tensor | float) -> None:

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from genspp.methods.adam import Adam, descend
 from genspp.methods.gradient import GradientRationalizer, Session
 from genspp.methods.losses import Tally
 from genspp.methods.networks import Batch, Generator, Predictor, encoder
-from genspp.methods.training import adam, descend
 from genspp.model.spp import Shape
 
 
@@ -27,22 +27,22 @@ class MCD(GradientRationalizer):
     def _full_text_predictor(self, shape: Shape) -> Predictor:
         return Predictor(encoder(shape, norm=False), shape)
 
-    def _optimizers(self, settings: dict[str, Any], companions: Any) -> tuple[torch.optim.Adam, ...]:
+    def _optimizers(self, settings: dict[str, Any], companions: Any) -> tuple[Adam, ...]:
         parts = (self.model_.generator, self.model_.predictor)
-        return tuple(adam(part.parameters(), settings["learning_rate"]) for part in parts)
+        return tuple(Adam([(part.parameters(), settings["learning_rate"])]) for part in parts)
 
-    def _update(self, session: Session, batch: Batch) -> Tensor:
+    def _update(self, session: Session, batch: Batch) -> float:
         """Fit the predictor, then match the generator; return the sum of both losses."""
         return self._fit(session, batch) + self._match(session, batch)
 
-    def _fit(self, session: Session, batch: Batch) -> Tensor:
+    def _fit(self, session: Session, batch: Batch) -> float:
         """Train the predictor on highlights and full texts; the generator gets the regularisers only."""
         mask = session.sample(self.model_.generator(batch), batch)
         both, masks = batch.repeated(2), torch.stack([mask.detach(), torch.ones_like(mask)], -1).flatten(1)
         task = 2 * session.losses.task(self.model_.predictor(both, masks), both.labels)  # a mean over both, times two
         return descend(task + session.losses.omega(mask, batch), *session.optimizers)
 
-    def _match(self, session: Session, batch: Batch) -> Tensor:
+    def _match(self, session: Session, batch: Batch) -> float:
         """Train the generator, with a fresh mask, towards what the predictor says of the full text."""
         generator, predictor = self.model_.generator, self.model_.predictor
         predictor.requires_grad_(False)

@@ -1,6 +1,6 @@
 """The networks of the gradient-trained methods, after methods.md 1.1 to 1.3: bidirectional GRU, norm, linear layer.
 
-Arrays here are token-major, (tokens, texts, ...), and the texts of a batch come longest first: see `fast_gru`.
+Arrays here are feature-major, (..., tokens, texts), and the texts of a batch come longest first: see `fast_gru`.
 `Pair.select`, `Pair.classify` and `Predictor.full_text` take the (texts, tokens) of the rest of the package.
 
 One deviation from the released code of these methods: there the recurrence runs over padding, so a text's highlight
@@ -15,23 +15,39 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 import torch
+from numba import njit
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from genspp.data.encode import Encoded
 from genspp.methods.fast_gru import BiGRU
+from genspp.methods.fast_layers import Layout, text_logits, token_logits
+from genspp.methods.fast_math import OPTIONS, Counts, Floats
 from genspp.model.spp import Shape
 from genspp.population.evaluator import stream
 
-_NEVER = -1e6  # pooled value of padding, below every state
 _NONE = torch.zeros(0, dtype=torch.long)
+
+
+@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+def _lay_out(ids: npt.NDArray[np.int32], starts: Counts, lengths: Counts, table: Floats, vectors: Floats) -> None:
+    """Fill in vectors, (inputs, tokens, texts), from rows of the table; the first is that of padding."""
+    width, tokens, texts = vectors.shape
+    words = np.empty(texts, np.int64)
+    for t in range(tokens):
+        for i in range(texts):
+            words[i] = ids[starts[i] + t] if t < lengths[i] else 0
+        for feature in range(width):
+            row = vectors[feature, t]
+            for i in range(texts):
+                row[i] = table[words[i], feature]
 
 
 @dataclass(frozen=True)
 class Batch:
     """Some texts, longest first.
 
-    vectors: (tokens, texts, inputs). lengths: (texts,), falling. labels: (texts,) class numbers, where known.
+    vectors: (inputs, tokens, texts). lengths: (texts,), falling. labels: (texts,) class numbers, where known.
     """
 
     vectors: Tensor
@@ -43,27 +59,33 @@ class Batch:
         """Return some rows of the data; `table` holds the word vectors."""
         lengths = data.starts[rows + 1] - data.starts[rows]
         order = np.argsort(-lengths, kind="stable")
-        ids, _ = data.padded(rows[order])
-        labels = torch.from_numpy(data.labels[rows[order]].astype(np.int64))
-        return cls(F.embedding(torch.from_numpy(ids.T), table), lengths[order], labels)
+        rows, lengths = rows[order], lengths[order]
+        vectors = torch.empty(table.shape[1], int(lengths[0]), len(rows))
+        _lay_out(data.ids, data.starts[rows], lengths, table.numpy(), vectors.numpy())
+        return cls(vectors, lengths, torch.from_numpy(data.labels[rows].astype(np.int64)))
 
     @classmethod
     def sort(cls, vectors: Tensor, real: Tensor) -> tuple[Self, Tensor]:
         """Return a batch from (texts, tokens, inputs), and the order that its texts were brought into."""
         lengths, order = real.sum(1).sort(descending=True, stable=True)
-        return cls(vectors[order].transpose(0, 1), lengths.numpy()), order
+        return cls(vectors[order].permute(2, 1, 0), lengths.numpy()), order
 
     def repeated(self, times: int) -> Self:
         """Return the batch with every text so many times in a row: what one predictor reads behind several masks."""
         return replace(
             self,
-            vectors=self.vectors.repeat_interleave(times, 1),
+            vectors=self.vectors.repeat_interleave(times, 2),
             lengths=self.lengths.repeat(times),
             labels=self.labels.repeat_interleave(times),
         )
 
     def __len__(self) -> int:
         return len(self.lengths)
+
+    @property
+    def places(self) -> int:
+        """The number of tokens of the longest text."""
+        return self.vectors.shape[1]
 
     @cached_property
     def tokens(self) -> int:
@@ -73,18 +95,17 @@ class Batch:
     @cached_property
     def padded(self) -> bool:
         """Whether there is any padding."""
-        return self.tokens < len(self) * len(self.vectors)
+        return self.tokens < len(self) * self.places
 
     @cached_property
     def active(self) -> npt.NDArray[np.int64]:
         """The number of texts that have a token at each place, (tokens,)."""
-        places = np.arange(len(self.vectors))
-        return len(self) - np.searchsorted(self.lengths[::-1], places, side="right")
+        return len(self) - np.searchsorted(self.lengths[::-1], np.arange(self.places), side="right")
 
     @cached_property
     def real(self) -> Tensor:
         """True for what is not padding, (tokens, texts)."""
-        return torch.from_numpy(np.arange(len(self.vectors))[:, None] < self.lengths)
+        return torch.from_numpy(np.arange(self.places)[:, None] < self.lengths)
 
 
 class Encoder(nn.Module):
@@ -95,46 +116,43 @@ class Encoder(nn.Module):
         self.gru = BiGRU(shape.inputs, shape.hidden)
         self.norm = norm
 
-    def forward(self, vectors: Tensor, batch: Batch) -> Tensor:
-        """Return the states, (tokens, texts, 2 hidden)."""
-        states: Tensor = self.gru(vectors, batch.active)
-        return states if self.norm is None else self.norm(states)
-
 
 def encoder(shape: Shape, *, norm: bool = True) -> Encoder:
     """Return an encoder with a norm of its own, or with none."""
     return Encoder(shape, nn.LayerNorm(2 * shape.hidden) if norm else None)
 
 
-class Generator(nn.Module):
+class Network(nn.Module):
+    """Encoder and linear layer."""
+
+    def __init__(self, encoder: Encoder, shape: Shape, outputs: int) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.output = nn.Linear(2 * shape.hidden, outputs)
+        self.layout = Layout(shape.inputs, shape.hidden, outputs, encoder.norm is not None)
+        self.weights = tuple(self.parameters())  # in the order of `layout`; looking for them takes long
+
+
+class Generator(Network):
     """Encoder and linear layer: the logits of dropping (0) and selecting (1) each token."""
 
     def __init__(self, encoder: Encoder, shape: Shape) -> None:
-        super().__init__()
-        self.encoder = encoder
-        self.output = nn.Linear(2 * shape.hidden, 2)
+        super().__init__(encoder, shape, 2)
 
     def forward(self, batch: Batch) -> Tensor:
-        """Return the selection logits, (tokens, texts, 2)."""
-        logits: Tensor = self.output(self.encoder(batch.vectors, batch))
-        return logits
+        """Return the selection logits, (2, tokens, texts)."""
+        return token_logits(self.layout, batch.vectors, batch.active, self.weights)
 
 
-class Predictor(nn.Module):
+class Predictor(Network):
     """Encoder over the selected vectors, maximum over all real tokens, linear layer."""
 
     def __init__(self, encoder: Encoder, shape: Shape) -> None:
-        super().__init__()
-        self.encoder = encoder
-        self.output = nn.Linear(2 * shape.hidden, shape.classes)
+        super().__init__(encoder, shape, shape.classes)
 
     def forward(self, batch: Batch, mask: Tensor | None = None) -> Tensor:
         """Return the class logits, (texts, classes), at a mask (tokens, texts) of numbers; None: every token."""
-        states = self.encoder(batch.vectors if mask is None else batch.vectors * mask.unsqueeze(-1), batch)
-        if batch.padded:
-            states = states.masked_fill(~batch.real.unsqueeze(-1), _NEVER)
-        logits: Tensor = self.output(states.max(0).values)
-        return logits
+        return text_logits(self.layout, batch.vectors, mask, batch.active, self.weights)
 
     def full_text(self, vectors: Tensor, real: Tensor) -> Tensor:
         """Return the class logits of (texts, tokens, inputs), every real token selected."""
@@ -176,7 +194,7 @@ class Pair(nn.Module):
 
 def margins(logits: Tensor) -> Tensor:
     """Return by how much selecting is preferred to dropping, (tokens, texts)."""
-    return logits[..., 1] - logits[..., 0]
+    return logits[1] - logits[0]
 
 
 def text_noise(seed: int, ids: Tensor, real: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from genspp.data.encode import Encoded
+from genspp.methods.adam import Adam
 from genspp.methods.networks import Batch
 
 
@@ -23,30 +24,15 @@ def seeded(seed: int) -> Iterator[None]:
         yield
 
 
-def adam(groups: Any, learning_rate: float) -> torch.optim.Adam:
-    """Return torch's Adam; all parameters in one call, which for so small ones is six times as fast."""
-    return torch.optim.Adam(groups, lr=learning_rate, fused=True)
-
-
-def descend(loss: Tensor, *optimizers: torch.optim.Optimizer) -> Tensor:
-    """Take one step of every optimizer down one loss, and return the loss as a number without a history."""
-    for optimizer in optimizers:
-        optimizer.zero_grad(set_to_none=True)
-    loss.backward()  # type: ignore[no-untyped-call]
-    for optimizer in optimizers:
-        optimizer.step()
-    return loss.detach()
-
-
 def run_epoch(
-    update: Callable[[Batch], Tensor], data: Encoded, order: npt.NDArray[np.int64], size: int, table: Tensor
+    update: Callable[[Batch], float], data: Encoded, order: npt.NDArray[np.int64], size: int, table: Tensor
 ) -> float:
     """Update on every batch, the last partial one too, and return the mean loss over texts."""
-    total = torch.zeros((), dtype=torch.float64)
+    total = 0.0
     for start in range(0, len(order), size):
         batch = Batch.take(data, order[start : start + size], table)
         total += update(batch) * len(batch)
-    return float(total) / len(order)
+    return total / len(order)
 
 
 @dataclass
@@ -59,7 +45,7 @@ class Loop:
     """
 
     module: nn.Module
-    optimizers: Sequence[torch.optim.Adam]
+    optimizers: Sequence[Adam]
     max_epochs: int
     patience: int
     armed_from: int = 0
@@ -99,10 +85,7 @@ class Loop:
             "weights": flat_weights(self.module).numpy(),
         }
         for number, optimizer in enumerate(self.optimizers):
-            moments = [optimizer.state[p] for p in _parameters(optimizer) if p in optimizer.state]
-            state[f"steps.{number}"] = int(moments[0]["step"]) if moments else 0
-            for name in ("exp_avg", "exp_avg_sq") if moments else ():
-                state[f"{name}.{number}"] = torch.cat([moment[name].reshape(-1) for moment in moments]).numpy()
+            state |= {f"{name}.{number}": value for name, value in optimizer.state().items()}
         return state
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -112,16 +95,7 @@ class Loop:
         self.best = torch.from_numpy(state["best"].copy())
         load_flat_weights(self.module, torch.from_numpy(state["weights"]))
         for number, optimizer in enumerate(self.optimizers):
-            if not (steps := state[f"steps.{number}"]):
-                continue
-            parameters = _parameters(optimizer)
-            moments = {
-                name: _cut(torch.from_numpy(state[f"{name}.{number}"]), parameters)
-                for name in ("exp_avg", "exp_avg_sq")
-            }
-            for i, parameter in enumerate(parameters):
-                own = {name: parts[i].clone() for name, parts in moments.items()}
-                optimizer.state[parameter] = {"step": torch.tensor(float(steps)), **own}
+            optimizer.restore({name: state[f"{name}.{number}"] for name in ("steps", "moments", "squares")})
 
 
 def flat_weights(module: nn.Module) -> Tensor:
@@ -130,17 +104,9 @@ def flat_weights(module: nn.Module) -> Tensor:
 
 
 def load_flat_weights(module: nn.Module, flat: Tensor) -> None:
-    """Write what `flat_weights` returned back, in place: where a weight lies in memory may decide its last bit."""
+    """Write what `flat_weights` returned back, in place."""
     parameters = list(module.parameters())
+    parts = flat.split([parameter.numel() for parameter in parameters])  # type: ignore[no-untyped-call]
     with torch.no_grad():
-        for parameter, part in zip(parameters, _cut(flat, parameters), strict=True):
-            parameter.copy_(part)
-
-
-def _parameters(optimizer: torch.optim.Optimizer) -> list[Tensor]:
-    return [parameter for group in optimizer.param_groups for parameter in group["params"]]
-
-
-def _cut(flat: Tensor, like: Sequence[Tensor]) -> list[Tensor]:
-    parts = flat.split([tensor.numel() for tensor in like])  # type: ignore[no-untyped-call]
-    return [part.view(tensor.shape) for part, tensor in zip(parts, like, strict=True)]
+        for parameter, part in zip(parameters, parts, strict=True):
+            parameter.copy_(part.view_as(parameter))
