@@ -341,9 +341,6 @@ def test_a_batch_comes_longest_first_with_its_labels():
     assert batch.active.tolist() == [3, 2, 1]
     assert batch.real.t().tolist() == [[True] * 3, [True, True, False], [True, False, False]]
     assert (len(batch), batch.tokens, batch.padded) == (3, 6, True)
-    twice = batch.repeated(2)
-    assert (twice.lengths.tolist(), twice.labels.tolist()) == ([3, 3, 2, 2, 1, 1], [6, 6, 7, 7, 5, 5])
-    assert torch.equal(twice.vectors[..., 3], batch.vectors[..., 1])
 
 
 def test_masks_are_drawn_with_the_probability_of_selecting():

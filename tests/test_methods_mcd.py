@@ -5,6 +5,7 @@ import torch
 
 from genspp.methods import MCD
 from genspp.methods.losses import Tally
+from genspp.methods.mcd import full_text_divergence
 from gradient_tools import again, choices, classified, cross_entropy, drawn, omega, parameter_count, prepared
 
 
@@ -58,6 +59,24 @@ def test_the_second_step_moves_the_generator_only():
     assert not any(moved[count:])
     assert all(parameter.grad.abs().sum() == 0 for parameter in predictor.parameters())
     assert all(parameter.requires_grad for parameter in predictor.parameters())
+
+
+def test_both_steps_have_the_graph_s_gradients():
+    model, session, batch = prepared(MCD)
+    (generator, predictor), losses = (model.model_.generator, model.model_.predictor), session.losses
+    noise = again(session)
+    mask = losses.sample(generator(batch), batch, noise)
+    reading = losses.task(predictor(batch, mask.detach()), batch.labels) + losses.task(predictor(batch), batch.labels)
+    expected = torch.autograd.grad(reading, list(predictor.parameters()))
+    model._fit(session, batch)
+    for parameter, gradient in zip(predictor.parameters(), expected, strict=True):
+        torch.testing.assert_close(parameter.grad, gradient, atol=1e-6, rtol=1e-4)
+    mask = losses.sample(generator(batch), batch, noise)
+    matching = full_text_divergence(predictor(batch).detach(), predictor(batch, mask)) / len(batch)
+    expected = torch.autograd.grad(matching + losses.omega(mask, batch), list(generator.parameters()))
+    model._match(session, batch)
+    for parameter, gradient in zip(generator.parameters(), expected, strict=True):
+        torch.testing.assert_close(parameter.grad, gradient, atol=1e-6, rtol=1e-4)
 
 
 def test_one_update_is_both_steps():

@@ -41,26 +41,93 @@ class Room(NamedTuple):
 
 
 @njit(**OPTIONS)  # type: ignore[untyped-decorator]
-def _cut(space: Floats, start: int, rows: int, given: Given) -> Floats:
+def cut(space: Floats, start: int, rows: int, given: Given) -> Floats:
     """Return a part of the space as (rows, tokens, texts)."""
     _, tokens, texts = given.vectors.shape
     return space[start * tokens * texts : (start + rows) * tokens * texts].reshape(rows, tokens, texts)
 
 
 @njit(**OPTIONS)  # type: ignore[untyped-decorator]
-def _room(space: Floats, start: int, hidden: int, given: Given) -> Room:
+def room(space: Floats, start: int, hidden: int, given: Given) -> Room:
     """Return the parts of the space from row `start` on that a network of so many hidden units needs."""
     _, tokens, texts = given.vectors.shape
     gates = start + _PROJECTIONS * hidden
     return Room(
-        _cut(space, start, _PROJECTIONS * hidden, given).reshape(2, 3 * hidden, tokens, texts),
-        _cut(space, gates, _GATES * hidden, given).reshape(2, 4 * hidden, tokens, texts),
-        _cut(space, gates + _GATES * hidden, _STATES * hidden, given),
+        cut(space, start, _PROJECTIONS * hidden, given).reshape(2, 3 * hidden, tokens, texts),
+        cut(space, gates, _GATES * hidden, given).reshape(2, 4 * hidden, tokens, texts),
+        cut(space, gates + _GATES * hidden, _STATES * hidden, given),
     )
 
 
 @njit(**OPTIONS)  # type: ignore[untyped-decorator]
-def _read(
+def highlight(
+    weights: Floats, layout: Layout, given: Given, noise: Floats, counted: Counts, room: Room
+) -> tuple[Floats, Floats]:
+    """Return the mask that a generator draws, projections done, and how fast the chance of each token grows."""
+    shape = given.vectors.shape[1:]
+    mask, slopes, logits = np.empty(shape, np.float32), np.empty(shape, np.float32), np.empty((2, *shape), np.float32)
+    run(weights, given.vectors, room.projected, np.ones(shape, np.float32), given.active, room.gates, room.states)
+    choose(weights, layout, room.states, logits)
+    draw(logits, noise, counted, mask, slopes)
+    return mask, slopes
+
+
+@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+def highlight_back(
+    weights: Floats,
+    layout: Layout,
+    given: Given,
+    room: Room,
+    slopes: Floats,
+    d_mask: Floats,
+    d_states: Floats,
+    d_weights: Floats,
+) -> None:
+    """Add to the gradient of a generator's weights; the room's gates are written over."""
+    d_logits = np.empty((2, *d_mask.shape), np.float32)
+    for t in range(len(d_mask)):
+        for i in range(len(d_mask[t])):
+            slope = d_mask[t, i] * slopes[t, i]
+            d_logits[0, t, i], d_logits[1, t, i] = -slope, slope
+    choose_back(weights, layout, d_logits, room.states, d_states, d_weights)
+    ones, unused = np.ones(d_mask.shape, np.float32), np.zeros(d_mask.shape, np.float32)
+    vectors, active = given.vectors, given.active
+    run_back(weights, vectors, room.projected, ones, active, room.gates, room.states, d_states, unused, d_weights)
+
+
+@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+def read(weights: Floats, layout: Layout, given: Given, mask: Floats, room: Room) -> tuple[Floats, Floats, Counts]:
+    """Return the logits of a predictor at a mask, (texts, classes), projections done; and what `read_back` needs."""
+    features, _, texts = room.states.shape
+    highest, places = np.empty((features, texts), np.float32), np.empty((features, texts), np.int64)
+    logits = np.empty((texts, layout.outputs), np.float32)
+    run(weights, given.vectors, room.projected, mask, given.active, room.gates, room.states)
+    classify(weights, layout, room.states, given.active, highest, places, logits)
+    return logits, highest, places
+
+
+@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+def read_back(
+    weights: Floats,
+    layout: Layout,
+    given: Given,
+    mask: Floats,
+    room: Room,
+    highest: Floats,
+    places: Counts,
+    d_logits: Floats,
+    d_states: Floats,
+    d_mask: Floats,
+    d_weights: Floats,
+) -> None:
+    """Add to the gradients of the mask and of a predictor's weights; the room's gates are written over."""
+    classify_back(weights, layout, d_logits, room.states, highest, places, d_states, d_weights)
+    vectors, active = given.vectors, given.active
+    run_back(weights, vectors, room.projected, mask, active, room.gates, room.states, d_states, d_mask, d_weights)
+
+
+@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+def fit(
     weights: Floats,
     layout: Layout,
     given: Given,
@@ -71,16 +138,19 @@ def _read(
     d_weights: Floats,
 ) -> float:
     """Return the task loss of a predictor at a mask, projections done; add to the gradients of mask and weights."""
-    vectors, active = given.vectors, given.active
-    features, _, texts = room.states.shape
-    highest, places = np.empty((features, texts), np.float32), np.empty((features, texts), np.int64)
-    logits, d_logits = np.empty((texts, layout.outputs), np.float32), np.empty((texts, layout.outputs), np.float32)
-    run(weights, vectors, room.projected, mask, active, room.gates, room.states)
-    classify(weights, layout, room.states, active, highest, places, logits)
-    loss = cross_entropy(logits, given.labels, given.class_weights, d_logits)
-    classify_back(weights, layout, d_logits, room.states, highest, places, d_states, d_weights)
-    run_back(weights, vectors, room.projected, mask, active, room.gates, room.states, d_states, d_mask, d_weights)
+    logits, highest, places = read(weights, layout, given, mask, room)
+    d_logits = np.empty_like(logits)
+    loss: float = cross_entropy(logits, given.labels, given.class_weights, d_logits)
+    read_back(weights, layout, given, mask, room, highest, places, d_logits, d_states, d_mask, d_weights)
     return loss
+
+
+@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+def rooms(space: Floats, chooser: Layout, reader: Layout, given: Given) -> tuple[Room, Room, Floats]:
+    """Cut the space for a generator and a predictor: the room of each, and that for a gradient of states."""
+    own = room(space, 0, chooser.hidden, given)
+    other = room(space, _ROOM * chooser.hidden, reader.hidden, given)
+    return own, other, cut(space, _ROOM * (chooser.hidden + reader.hidden), _STATES * reader.hidden, given)
 
 
 @njit(**OPTIONS)  # type: ignore[untyped-decorator]
@@ -107,35 +177,23 @@ def _highlight_gradient(
     generators: (generators, weights of one), predictor: (weights,): where their weights lie. noise: (generators,
     tokens, texts), logistic.
     """
-    vectors, active = given.vectors, given.active
+    own, other, d_states = rooms(space, chooser, reader, given)
     reading = weights[predictor]
     d_reading = np.zeros_like(reading)
-    own = _room(space, 0, chooser.hidden, given)
-    other = _room(space, _ROOM * chooser.hidden, reader.hidden, given)
-    d_states = _cut(space, _ROOM * (chooser.hidden + reader.hidden), _STATES * reader.hidden, given)
-    ones = np.ones(vectors.shape[1:], np.float32)
-    mask, slopes, d_mask = np.empty_like(ones), np.empty_like(ones), np.empty_like(ones)
-    logits = np.empty((2, *ones.shape), np.float32)
     if generators[0, 0] == predictor[0]:  # one encoder, one projection
         other = Room(own.projected, other.gates, other.states)
     else:
-        project(reading, vectors, other.projected)
+        project(reading, given.vectors, other.projected)
     loss = 0.0
     for number in range(len(generators)):
         choosing = weights[generators[number]]
         d_choosing = np.zeros_like(choosing)
-        project(choosing, vectors, own.projected)
-        run(choosing, vectors, own.projected, ones, active, own.gates, own.states)
-        choose(choosing, chooser, own.states, logits)
-        draw(logits, noise[number], scales.counted, mask, slopes)
+        project(choosing, given.vectors, own.projected)
+        mask, slopes = highlight(choosing, chooser, given, noise[number], scales.counted, own)
+        d_mask = np.empty_like(mask)
         loss += regularise(mask, scales, d_mask)
-        loss += _read(reading, reader, given, mask, other, d_states, d_mask, d_reading)
-        for t in range(len(mask)):
-            for i in range(len(mask[t])):
-                slope = d_mask[t, i] * slopes[t, i]
-                logits[0, t, i], logits[1, t, i] = -slope, slope  # now the gradient
-        choose_back(choosing, chooser, logits, own.states, d_states, d_choosing)
-        run_back(choosing, vectors, own.projected, ones, active, own.gates, own.states, d_states, d_mask, d_choosing)
+        loss += fit(reading, reader, given, mask, other, d_states, d_mask, d_reading)
+        highlight_back(choosing, chooser, given, own, slopes, d_mask, d_states, d_choosing)
         _add(d_choosing, generators[number], gradient)
     _add(d_reading, predictor, gradient)
     return loss
@@ -146,72 +204,75 @@ def _text_gradient(
     weights: Floats, predictor: Counts, reader: Layout, given: Given, space: Floats, gradient: Floats
 ) -> float:
     """Return the task loss of a predictor that sees every token, and add to the gradient."""
-    room = _room(space, 0, reader.hidden, given)
-    d_states = _cut(space, _ROOM * reader.hidden, _STATES * reader.hidden, given)
+    own = room(space, 0, reader.hidden, given)
+    d_states = cut(space, _ROOM * reader.hidden, _STATES * reader.hidden, given)
     ones = np.ones(given.vectors.shape[1:], np.float32)
     reading = weights[predictor]
     d_reading = np.zeros_like(reading)
-    project(reading, given.vectors, room.projected)
-    loss: float = _read(reading, reader, given, ones, room, d_states, np.zeros_like(ones), d_reading)
+    project(reading, given.vectors, own.projected)
+    loss: float = fit(reading, reader, given, ones, own, d_states, np.zeros_like(ones), d_reading)
     _add(d_reading, predictor, gradient)
     return loss
 
 
-class _Update:
-    """What both kinds of update share: the optimizer that moves all networks, and space for a batch."""
+class Workspace:
+    """Space for the arrays of a batch, which grows to the largest one, and the batch as compiled code takes it."""
 
-    def __init__(self, predictor: Predictor, optimizer: Adam, losses: Losses) -> None:
-        self._predictor, self._reader = optimizer.places(predictor.weights), predictor.layout
-        self._optimizer, self._losses = optimizer, losses
+    def __init__(self, losses: Losses) -> None:
+        self._losses = losses
         self._space = np.empty(0, np.float32)
 
-    def _given(self, batch: Batch) -> Given:
+    def given(self, batch: Batch) -> Given:
+        """Return the batch."""
         labels, class_weights = batch.labels.numpy(), self._losses.class_weights.numpy()
         return Given(batch.vectors.numpy(), batch.active, labels, class_weights)
 
-    def _space_for(self, batch: Batch, hidden: int) -> Floats:
-        needed = (_ROOM * hidden + _STATES * self._reader.hidden) * batch.places * len(batch)
+    def space(self, batch: Batch, *layouts: Layout) -> Floats:
+        """Return space for the rooms of some networks, and for a gradient of the last one's states."""
+        rows = sum(_ROOM * layout.hidden for layout in layouts) + _STATES * layouts[-1].hidden
+        needed = rows * batch.places * len(batch)
         if len(self._space) < needed:
             self._space = np.empty(needed, np.float32)
         return self._space
 
 
-class HighlightUpdate(_Update):
+class HighlightUpdate:
     """Updates of generators, all of one layout, and of the predictor that reads what each of them highlights."""
 
     def __init__(self, generators: Sequence[Generator], predictor: Predictor, optimizer: Adam, losses: Losses) -> None:
-        super().__init__(predictor, optimizer, losses)
-        self._generators = np.stack([optimizer.places(generator.weights) for generator in generators])
-        self._chooser = generators[0].layout
+        places = np.stack([optimizer.places(generator.weights) for generator in generators])
+        self._networks = (places, generators[0].layout, optimizer.places(predictor.weights), predictor.layout)
+        self._optimizer, self._losses, self._work = optimizer, losses, Workspace(losses)
 
     def __call__(self, batch: Batch, noise: torch.Generator) -> float:
         """Train on a batch and return its loss."""
         optimizer, losses = self._optimizer, self._losses
+        generators, chooser, _, reader = self._networks
         optimizer.clear()
         loss = _highlight_gradient(
             optimizer.weights,
-            self._generators,
-            self._chooser,
-            self._predictor,
-            self._reader,
-            self._given(batch),
-            losses.noise((len(self._generators), batch.places, len(batch)), noise).numpy(),
+            *self._networks,
+            self._work.given(batch),
+            losses.noise((len(generators), batch.places, len(batch)), noise).numpy(),
             losses.scales(batch),
-            self._space_for(batch, self._chooser.hidden + self._reader.hidden),
+            self._work.space(batch, chooser, reader),
             optimizer.gradient,
         )
         optimizer.step()
         return float(loss)
 
 
-class TextUpdate(_Update):
+class TextUpdate:
     """Updates of a predictor that reads whole texts."""
+
+    def __init__(self, predictor: Predictor, optimizer: Adam, losses: Losses) -> None:
+        self._network = (optimizer.places(predictor.weights), predictor.layout)
+        self._optimizer, self._work = optimizer, Workspace(losses)
 
     def __call__(self, batch: Batch) -> float:
         """Train on a batch and return its loss."""
-        optimizer, space = self._optimizer, self._space_for(batch, self._reader.hidden)
+        optimizer, given, space = self._optimizer, self._work.given(batch), self._work.space(batch, self._network[1])
         optimizer.clear()
-        networks = (optimizer.weights, self._predictor, self._reader)
-        loss = _text_gradient(*networks, self._given(batch), space, optimizer.gradient)
+        loss = _text_gradient(optimizer.weights, *self._network, given, space, optimizer.gradient)
         optimizer.step()
         return float(loss)

@@ -22,7 +22,7 @@ from genspp.data.encode import Encoded
 from genspp.data.sources import SourceDefaults
 from genspp.methods.adam import Adam
 from genspp.methods.base import Rationalizer, Recorder, logger
-from genspp.methods.fast_step import HighlightUpdate, TextUpdate
+from genspp.methods.fast_step import HighlightUpdate, TextUpdate, Workspace
 from genspp.methods.losses import Losses, Tally
 from genspp.methods.networks import Batch, Generator, Pair, Predictor, encoder
 from genspp.methods.training import Loop, run_epoch, seeded
@@ -54,7 +54,10 @@ class Session:
     updates: int = 0
     batches: int = 0
     noise: torch.Generator = field(default_factory=torch.Generator)
-    update: HighlightUpdate | None = None  # the compiled one, where the method has it
+    update: HighlightUpdate | None = None  # where the method has no update of its own
+
+    def __post_init__(self) -> None:
+        self.work = Workspace(self.losses)
 
     def begin(self, epoch: int, batches: int) -> None:
         """Begin an epoch of so many batches."""

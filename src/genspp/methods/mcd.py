@@ -7,15 +7,87 @@ no norm. Every batch makes two updates.
 
 from typing import Any
 
-import torch
+import numpy as np
+from numba import njit
 from torch import Tensor
 from torch.nn import functional as F
 
-from genspp.methods.adam import Adam, descend
+from genspp.methods.adam import Adam
+from genspp.methods.fast_gru import project
+from genspp.methods.fast_layers import Layout
+from genspp.methods.fast_math import OPTIONS, Floats
+from genspp.methods.fast_step import Given, fit, highlight, highlight_back, read, read_back, rooms
 from genspp.methods.gradient import GradientRationalizer, Session
-from genspp.methods.losses import Tally
+from genspp.methods.losses import Scales, Tally, regularise
 from genspp.methods.networks import Batch, Generator, Predictor, encoder
 from genspp.model.spp import Shape
+
+
+@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+def _fit(
+    choosing: Floats,
+    chooser: Layout,
+    reading: Floats,
+    reader: Layout,
+    given: Given,
+    noise: Floats,
+    scales: Scales,
+    space: Floats,
+    d_choosing: Floats,
+    d_reading: Floats,
+) -> float:
+    """Return task losses of highlight and full text and the regularisers; only these reach the generator."""
+    own, other, d_states = rooms(space, chooser, reader, given)
+    project(choosing, given.vectors, own.projected)
+    project(reading, given.vectors, other.projected)
+    mask, slopes = highlight(choosing, chooser, given, noise, scales.counted, own)
+    d_mask, unused = np.empty_like(mask), np.zeros_like(mask)
+    loss: float = regularise(mask, scales, d_mask)
+    highlight_back(choosing, chooser, given, own, slopes, d_mask, d_states, d_choosing)
+    for seen in (mask, np.ones_like(mask)):
+        loss += fit(reading, reader, given, seen, other, d_states, unused, d_reading)
+    return loss
+
+
+@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+def _match(
+    choosing: Floats,
+    chooser: Layout,
+    reading: Floats,
+    reader: Layout,
+    given: Given,
+    noise: Floats,
+    scales: Scales,
+    space: Floats,
+    d_choosing: Floats,
+) -> float:
+    """Return divergence and regularisers, and add to the gradient of the generator."""
+    own, other, d_states = rooms(space, chooser, reader, given)
+    project(choosing, given.vectors, own.projected)
+    project(reading, given.vectors, other.projected)
+    mask, slopes = highlight(choosing, chooser, given, noise, scales.counted, own)
+    d_mask = np.empty_like(mask)
+    loss: float = regularise(mask, scales, d_mask)
+    full, _, _ = read(reading, reader, given, np.ones_like(mask), other)
+    logits, highest, places = read(reading, reader, given, mask, other)
+    d_logits = np.empty_like(logits)
+    loss += _divergence(full, logits, d_logits)
+    unused = np.zeros_like(reading)
+    read_back(reading, reader, given, mask, other, highest, places, d_logits, d_states, d_mask, unused)
+    highlight_back(choosing, chooser, given, own, slopes, d_mask, d_states, d_choosing)
+    return loss
+
+
+@njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _divergence(full: Floats, rationale: Floats, gradient: Floats) -> float:
+    """Return the mean over texts of KL(p_full || p_rationale), and fill in the gradient of the second's logits."""
+    loss = 0.0
+    for i in range(len(full)):
+        p, q = full[i] - full[i].max(), rationale[i] - rationale[i].max()
+        p, q = p - np.log(np.exp(p).sum()), q - np.log(np.exp(q).sum())
+        loss += (np.exp(p) * (p - q)).sum() / len(full)
+        gradient[i] = (np.exp(q) - np.exp(p)) / len(full)
+    return loss
 
 
 class MCD(GradientRationalizer):
@@ -37,20 +109,28 @@ class MCD(GradientRationalizer):
 
     def _fit(self, session: Session, batch: Batch) -> float:
         """Train the predictor on highlights and full texts; the generator gets the regularisers only."""
-        mask = session.sample(self.model_.generator(batch), batch)
-        both, masks = batch.repeated(2), torch.stack([mask.detach(), torch.ones_like(mask)], -1).flatten(1)
-        task = 2 * session.losses.task(self.model_.predictor(both, masks), both.labels)  # a mean over both, times two
-        return descend(task + session.losses.omega(mask, batch), *session.optimizers)
+        arguments, optimizers = self._prepare(session, batch), session.optimizers
+        loss = _fit(*arguments, *(optimizer.gradient for optimizer in optimizers))
+        for optimizer in optimizers:
+            optimizer.step()
+        return float(loss)
 
     def _match(self, session: Session, batch: Batch) -> float:
         """Train the generator, with a fresh mask, towards what the predictor says of the full text."""
-        generator, predictor = self.model_.generator, self.model_.predictor
-        predictor.requires_grad_(False)
-        mask = session.sample(generator(batch), batch)
-        divergence = full_text_divergence(predictor(batch), predictor(batch, mask)) / len(batch)
-        loss = descend(divergence + session.losses.omega(mask, batch), session.optimizers[0])
-        predictor.requires_grad_(True)
-        return loss
+        optimizer = session.optimizers[0]
+        loss = _match(*self._prepare(session, batch), optimizer.gradient)
+        optimizer.step()
+        return float(loss)
+
+    def _prepare(self, session: Session, batch: Batch) -> tuple[Any, ...]:
+        """Return what both updates take before the gradients, and set these to zero."""
+        losses, work, networks = session.losses, session.work, []
+        for part, optimizer in zip((self.model_.generator, self.model_.predictor), session.optimizers, strict=True):
+            optimizer.clear()
+            networks += [optimizer.weights, part.layout]
+        noise = losses.noise((batch.places, len(batch)), session.noise).numpy()
+        space = work.space(batch, networks[1], networks[3])
+        return *networks, work.given(batch), noise, losses.scales(batch), space
 
     def _measure(self, session: Session, batch: Batch, tally: Tally) -> None:
         """Count a validation batch: label and regularisers as always, and the divergence at a mask of its own."""

@@ -8,7 +8,7 @@ depends on how long its batch mates are. Here padding never enters it; the state
 tokens stay in the sequence as zero vectors and are pooled, as published: the predictor knows where a highlight lies.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
@@ -69,15 +69,6 @@ class Batch:
         """Return a batch from (texts, tokens, inputs), and the order that its texts were brought into."""
         lengths, order = real.sum(1).sort(descending=True, stable=True)
         return cls(vectors[order].permute(2, 1, 0), lengths.numpy()), order
-
-    def repeated(self, times: int) -> Self:
-        """Return the batch with every text so many times in a row: what one predictor reads behind several masks."""
-        return replace(
-            self,
-            vectors=self.vectors.repeat_interleave(times, 2),
-            lengths=self.lengths.repeat(times),
-            labels=self.labels.repeat_interleave(times),
-        )
 
     def __len__(self) -> int:
         return len(self.lengths)
