@@ -68,13 +68,13 @@ class Adam:
         _move(self.steps, self._rates, self.weights, self.gradient, self.moments, self.squares)
 
     def state(self) -> dict[str, Any]:
-        """Return all that the next step depends on, besides weights and gradient."""
-        return {"steps": self.steps, "moments": self.moments.copy(), "squares": self.squares.copy()}
+        """Return all that the next step depends on, besides weights and gradient, by torch's names."""
+        return {"steps": self.steps, "exp_avg": self.moments.copy(), "exp_avg_sq": self.squares.copy()}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go back to what `state` returned."""
         self.steps = state["steps"]
-        self.moments[:], self.squares[:] = state["moments"], state["squares"]
+        self.moments[:], self.squares[:] = state["exp_avg"], state["exp_avg_sq"]
 
 
 def descend(loss: Tensor, *optimizers: Adam) -> float:

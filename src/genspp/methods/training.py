@@ -95,7 +95,7 @@ class Loop:
         self.best = torch.from_numpy(state["best"].copy())
         load_flat_weights(self.module, torch.from_numpy(state["weights"]))
         for number, optimizer in enumerate(self.optimizers):
-            optimizer.restore({name: state[f"{name}.{number}"] for name in ("steps", "moments", "squares")})
+            optimizer.restore({name: state[f"{name}.{number}"] for name in ("steps", "exp_avg", "exp_avg_sq")})
 
 
 def flat_weights(module: nn.Module) -> Tensor:
