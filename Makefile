@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: quickstart test lint format bench bench-quick results picture clean
+.PHONY: quickstart test lint format bench bench-quick bench-gradient results picture clean
 
 # The virtual environment, with exactly the versions of constraints.txt; made anew only when these files change.
 # torch goes first and by its exact number, so that nothing else decides on it.
@@ -32,6 +32,10 @@ bench: $(READY)
 
 bench-quick: $(READY)
 	$(BIN)/python -m genspp.experiments.bench --quick
+
+# An epoch of every gradient method, and of FR by torch's modules, into results/bench-gradient.json; some two minutes.
+bench-gradient: $(READY)
+	$(BIN)/python -m genspp.experiments.bench_gradient
 
 # docs/results.md, made from docs/results.template.md and results/.
 results: $(READY)

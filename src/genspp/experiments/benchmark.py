@@ -272,6 +272,7 @@ def render_docs(template: Path, results: Path) -> str:
         truncated=truncated,
         cut=cut,
         bench=_facts(results / "bench.json"),
+        gradient=_facts(results / "bench-gradient.json"),
     )
 
 

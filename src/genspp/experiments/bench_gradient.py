@@ -1,0 +1,165 @@
+"""How fast are the gradient methods? `make bench-gradient`.
+
+An epoch of every method on Toy, training and validation, on one core; an epoch of FR written with torch's own modules
+and optimizer, in the same run, so that the ratio holds on a noisy machine; and one whole run of FR, as
+`genspp train toy --method fr --seed 1` does it.
+"""
+
+import argparse
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import torch
+from rich.console import Console
+from rich.table import Table
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from genspp.data.encode import Encoded
+from genspp.experiments.bench import toy_task
+from genspp.experiments.results import code_version, machine
+from genspp.experiments.single import configure, proceed
+from genspp.files import write_json
+from genspp.methods import METHODS
+from genspp.methods.gradient import GradientRationalizer
+from genspp.model.inference import one_thread
+from genspp.population.evaluator import epoch_order
+from genspp.runs import Run
+
+EPOCHS = 5  # measured, after one that compiles what there is to compile
+ALPHA, BATCH, RATE = 0.15, 64, 1e-3
+
+
+class TorchFR(nn.Module):
+    """FR on texts of one length, by torch alone."""
+
+    def __init__(self, table: Tensor, hidden: int, classes: int) -> None:
+        super().__init__()
+        self.table = table
+        self.gru = nn.GRU(table.shape[1], hidden, bidirectional=True, batch_first=True)
+        self.norm = nn.LayerNorm(2 * hidden)
+        self.choose, self.classify = nn.Linear(2 * hidden, 2), nn.Linear(2 * hidden, classes)
+
+    def forward(self, ids: Tensor, drawn: bool) -> tuple[Tensor, Tensor]:
+        """Return the mask, (texts, tokens), and the class logits."""
+        vectors = self.table[ids]
+        logits = self.choose(self.norm(self.gru(vectors)[0]))
+        mask = F.gumbel_softmax(logits, hard=True)[..., 1] if drawn else (logits[..., 1] > logits[..., 0]).float()
+        return mask, self.classify(self.norm(self.gru(vectors * mask.unsqueeze(-1))[0]).max(1).values)
+
+    def loss(self, ids: Tensor, labels: Tensor, drawn: bool) -> Tensor:
+        """Return task loss and sparsity."""
+        mask, logits = self.forward(ids, drawn)
+        return F.cross_entropy(logits, labels) + (mask.mean() - ALPHA).abs()
+
+
+def torch_epochs(count: int) -> list[float]:
+    """Return the seconds of some epochs of `TorchFR`."""
+    task = toy_task()
+    model = TorchFR(torch.from_numpy(task.vectors)[:, :25].clone(), task.shape.hidden, task.shape.classes)
+    optimizer = torch.optim.Adam(model.parameters(), lr=RATE)
+    (ids, labels), (val_ids, val_labels) = _tensors(task.train), _tensors(task.val)
+    seconds = []
+    for epoch in range(count):
+        started = perf_counter()
+        for rows in torch.from_numpy(epoch_order(0, epoch, len(ids))).split(BATCH):  # type: ignore[no-untyped-call]
+            optimizer.zero_grad()
+            model.loss(ids[rows], labels[rows], drawn=True).backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+        with torch.inference_mode():
+            model.loss(val_ids, val_labels, drawn=False)
+        seconds.append(perf_counter() - started)
+    return seconds
+
+
+def _tensors(data: Encoded) -> tuple[Tensor, Tensor]:
+    ids, _ = data.padded(np.arange(len(data)))
+    return torch.from_numpy(ids), torch.from_numpy(data.labels.astype(np.int64))
+
+
+class _Clock:
+    """A recorder that keeps the seconds of every epoch, and ends the training after some."""
+
+    def __init__(self, epochs: int) -> None:
+        self.epochs, self.seconds = epochs, list[float]()
+
+    def restore(self) -> None:
+        """Start anew."""
+
+    def record(self, line: dict[str, Any], state: dict[str, Any], total: int) -> None:
+        """Note the seconds."""
+        self.seconds.append(line["seconds"])
+        if len(self.seconds) == self.epochs:
+            raise _EnoughError
+
+
+class _EnoughError(Exception):
+    """All epochs are measured."""
+
+
+def method_epochs(method: str, count: int) -> list[float]:
+    """Return the seconds of some epochs of a method on Toy; those of G-RAT after its pre-training."""
+    before: dict[str, Any] = {"pretrain_epochs": 0} if method == "grat" else {}
+    config, data = configure("toy", method, seed=1, **before)
+    clock, parts = _Clock(count), data.splits
+    with suppress(_EnoughError):
+        METHODS[method](**config["settings"]).fit(
+            parts.train.tokens, parts.train.labels, validation=(parts.val.tokens, parts.val.labels), recorder=clock
+        )
+    return clock.seconds
+
+
+def whole_run() -> dict[str, float]:
+    """Return the epochs and the seconds of a whole run of FR, from loading the data to its metrics."""
+    started = perf_counter()
+    config, data = configure("toy", "fr", seed=1)
+    with tempfile.TemporaryDirectory() as folder:
+        run = Run.create(Path(folder) / "run", config)
+        proceed(run, data)
+        epochs = len((run.folder / "log.jsonl").read_text(encoding="utf-8").splitlines())
+    return {"epochs": epochs, "seconds": round(perf_counter() - started, 1)}
+
+
+def bench() -> dict[str, Any]:
+    """Measure and return everything that goes into results/bench-gradient.json."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    names = [name for name, kind in METHODS.items() if issubclass(kind, GradientRationalizer)]
+    with one_thread():
+        seconds = {name: round(median(method_epochs(name, EPOCHS + 1)[1:]), 3) for name in names}
+        seconds["fr_torch"] = round(median(torch_epochs(EPOCHS + 1)[1:]), 3)
+    return {
+        "command": "make bench-gradient",
+        "code": code_version(),
+        "machine": machine(),
+        "epochs_measured": EPOCHS,
+        "seconds_an_epoch": seconds,
+        "speedup": round(seconds["fr_torch"] / seconds["fr"], 1),
+        "whole_run_of_fr": whole_run(),
+    }
+
+
+def main() -> None:
+    """Run as a program."""
+    parser = argparse.ArgumentParser(prog="python -m genspp.experiments.bench_gradient", description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("results/bench-gradient.json"))
+    arguments = parser.parse_args()
+    content = bench()
+    table = Table("Toy, one core", "seconds an epoch")
+    for name, seconds in content["seconds_an_epoch"].items():
+        table.add_row(name, f"{seconds:.2f}")
+    console = Console(highlight=False)
+    console.print(table)
+    run = content["whole_run_of_fr"]
+    console.print(f"FR is {content['speedup']}x as fast as with torch's modules; a whole run took {run['seconds']} s.")
+    write_json(arguments.out, content)
+
+
+if __name__ == "__main__":
+    main()
