@@ -62,7 +62,7 @@ def prepared(kind: type[GradientRationalizer], **settings: Any) -> tuple[Any, Se
     weights = torch.tensor([1.0, 2.0, 0.5])
     losses = Losses(full["alpha"], full["lambda_s"], full["lambda_c"], weights, full["padding_in_losses"])
     sampled = full["eval_mask"] == "sample"
-    session = Session(losses, sampled, full["seed"], model._optimizers(full, companions), companions)
+    session = Session(model.model_, losses, sampled, full["seed"], model._optimizers(full, companions), companions)
     session.begin(0, 7)
     lengths = np.array([6, 4, 4, 2, 1])
     vectors *= torch.from_numpy(np.arange(6)[:, None] < lengths)

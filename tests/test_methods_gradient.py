@@ -18,7 +18,7 @@ from genspp.errors import SettingsError
 from genspp.methods import FR, GRAT, MCD, METHODS, MGR, RNP, Rationalizer
 from genspp.methods.adam import Adam, descend
 from genspp.methods.fast_gru import BiGRU
-from genspp.methods.fast_step import TextUpdate
+from genspp.methods.fast_pair import Reading
 from genspp.methods.losses import Losses, Tally
 from genspp.methods.networks import Batch, Generator, Predictor, encoder, text_noise
 from genspp.methods.training import Loop, flat_weights
@@ -301,13 +301,15 @@ def test_the_compiled_update_is_the_graph_s(kind, preset):
         session.begin(0, 7)
 
 
-def test_the_compiled_update_on_full_texts_is_the_graph_s():
+def test_the_gradient_on_full_texts_is_the_graph_s():
     model, session, batch = prepared(FR)
     network = model.full_text_
     optimizer = Adam([(network.parameters(), 0.1)])
     loss = session.losses.task(network(batch), batch.labels)
     expected = torch.autograd.grad(loss, optimizer.parameters)
-    assert TextUpdate(network, optimizer, session.losses)(batch) == pytest.approx(float(loss.detach()), rel=1e-5)
+    reading = Reading(network.layout, session.losses)
+    found, _ = reading.fit(optimizer.weights, batch, None, optimizer.gradient)
+    assert found == pytest.approx(float(loss.detach()), rel=1e-5)
     for parameter, gradient in zip(optimizer.parameters, expected, strict=True):
         torch.testing.assert_close(parameter.grad, gradient, atol=1e-6, rtol=1e-4)
 
@@ -326,7 +328,7 @@ def test_adam_is_torch_s():
         reference.step()
     for one, two in zip(ours.parameters(), theirs.parameters(), strict=True):
         torch.testing.assert_close(one, two, atol=1e-6, rtol=1e-5)
-    assert optimizer.places([ours.bias]).tolist() == [21, 22, 23]
+    assert optimizer.places((ours.bias,)).tolist() == [21, 22, 23]
 
 
 # ---- batches, masks and losses -------------------------------------------------------------------

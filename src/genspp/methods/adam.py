@@ -48,15 +48,19 @@ class Adam:
         self.steps = 0
         self._rates = np.repeat(np.array([rate for _, rate in pairs], np.float32), sizes)
         self._starts = dict(zip(map(id, self.parameters), np.cumsum([0, *sizes]).tolist(), strict=False))
+        self._places: dict[tuple[int, ...], npt.NDArray[np.int64]] = {}
         for parameter in self.parameters:
             own = slice(self._starts[id(parameter)], self._starts[id(parameter)] + parameter.numel())
             parameter.data = torch.from_numpy(self.weights[own]).view_as(parameter)
             parameter.grad = torch.from_numpy(self.gradient[own]).view_as(parameter)
 
-    def places(self, parameters: Iterable[Tensor]) -> npt.NDArray[np.int64]:
+    def places(self, parameters: tuple[Tensor, ...]) -> npt.NDArray[np.int64]:
         """Return where the numbers of some parameters lie, one parameter after the other."""
-        starts = [(self._starts[id(parameter)], parameter.numel()) for parameter in parameters]
-        return np.concatenate([np.arange(start, start + size) for start, size in starts])
+        key = tuple(map(id, parameters))
+        if key not in self._places:
+            starts = [(self._starts[one], parameter.numel()) for one, parameter in zip(key, parameters, strict=True)]
+            self._places[key] = np.concatenate([np.arange(start, start + size) for start, size in starts])
+        return self._places[key]
 
     def clear(self) -> None:
         """Set the gradient to zero."""

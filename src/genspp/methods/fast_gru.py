@@ -12,6 +12,7 @@ The weights of a GRU are one vector, in the order of `nn.GRU`'s parameters: inpu
 biases, recurrent biases of the forward direction, then of the backward one.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -238,32 +239,35 @@ def run_back(
 
 
 class Tape:
-    """The arrays that both ways of a GRU go through, for a batch of some size."""
+    """What both ways over a batch go through. The arrays of one batch are those of the next: they stay in the cache."""
 
-    def __init__(self, hidden: int, vectors: Tensor, mask: Tensor | None, active: Counts) -> None:
-        _, tokens, texts = vectors.shape
-        self.vectors = vectors.contiguous().numpy()
-        self.mask = np.ones((tokens, texts), np.float32) if mask is None else mask.contiguous().numpy()
-        self.active = active
-        self.projected = np.empty((2, 3 * hidden, tokens, texts), np.float32)
-        self.gates = np.empty((2, 4 * hidden, tokens, texts), np.float32)
-        self.states = np.empty((2 * hidden, tokens, texts), np.float32)
+    def __init__(self, hidden: int) -> None:
+        self._hidden, self._space = hidden, np.empty(0, np.float32)
+        self._shape: tuple[int, ...] = ()
 
-    def run(self, weights: Floats) -> Floats:
-        """Return the states, (2 hidden, tokens, texts)."""
-        project(weights, self.vectors, self.projected)
-        run(weights, *self._given, self.gates, self.states)
+    def run(self, weights: Floats, vectors: Floats, mask: Floats | None, active: Counts) -> Floats:
+        """Return the states, (2 hidden, tokens, texts); arguments as in `run`."""
+        self._cut(vectors.shape[1:])
+        self._given = (vectors, self._projected, np.ones(self._shape, np.float32) if mask is None else mask, active)
+        project(weights, vectors, self._projected)
+        run(weights, *self._given, self._gates, self.states)
         return self.states
 
-    def back(self, weights: Floats, d_states: Floats, d_weights: Floats) -> Floats:
-        """Add to the gradient of the weights, and return that of the mask."""
-        d_mask = np.zeros_like(self.mask)
-        run_back(weights, *self._given, self.gates.copy(), self.states, d_states, d_mask, d_weights)
+    def back(self, weights: Floats, d_states: Floats, d_weights: Floats, *, last: bool = False) -> Floats:
+        """Add to the gradient of the weights, and return that of the mask. `last`: nobody will go back again."""
+        d_mask, gates = np.zeros(self._shape, np.float32), self._gates if last else self._gates.copy()
+        run_back(weights, *self._given, gates, self.states, d_states, d_mask, d_weights)
         return d_mask
 
-    @property
-    def _given(self) -> tuple[Any, ...]:
-        return self.vectors, self.projected, self.mask, self.active
+    def _cut(self, shape: tuple[int, ...]) -> None:
+        if shape == self._shape:
+            return
+        self._shape, size, hidden = shape, math.prod(shape), self._hidden
+        if len(self._space) < 18 * hidden * size:
+            self._space = np.empty(18 * hidden * size, np.float32)
+        parts = np.split(self._space[: 18 * hidden * size], hidden * size * np.array([6, 14, 16]))
+        self._projected, self._gates = (part.reshape(2, -1, *shape) for part in parts[:2])
+        self.states, self.d_states = (part.reshape(-1, *shape) for part in parts[2:])  # the second for whoever needs it
 
 
 class _States(torch.autograd.Function):
@@ -272,9 +276,8 @@ class _States(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, vectors: Tensor, active: Counts, *parameters: Tensor) -> Tensor:
         """Return the states, (2 hidden, tokens, texts)."""
-        ctx.weights, ctx.parameters = joined(parameters), parameters
-        ctx.tape = Tape(parameters[1].shape[1], vectors, None, active)
-        return torch.from_numpy(ctx.tape.run(ctx.weights))
+        ctx.weights, ctx.parameters, ctx.tape = joined(parameters), parameters, Tape(parameters[1].shape[1])
+        return torch.from_numpy(ctx.tape.run(ctx.weights, vectors.contiguous().numpy(), None, active))
 
     @staticmethod
     @once_differentiable  # type: ignore[untyped-decorator]

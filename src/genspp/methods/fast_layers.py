@@ -213,30 +213,67 @@ def classify_back(
         _normalise_back(found, normal, scales)
 
 
-class _Choose(torch.autograd.Function):
+class TokenPass:
+    """A network's way over all tokens of a batch, and back."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout, self._tape = layout, Tape(layout.hidden)
+
+    def forward(self, weights: Floats, vectors: Floats, active: Counts) -> Floats:
+        """Return the logits of every token, (outputs, tokens, texts)."""
+        logits = np.empty((self.layout.outputs, *vectors.shape[1:]), np.float32)
+        choose(weights, self.layout, self._tape.run(weights, vectors, None, active), logits)
+        return logits
+
+    def back(self, weights: Floats, d_logits: Floats, d_weights: Floats, *, last: bool = False) -> None:
+        """Add to the gradient of the weights. `last`: nobody will go back again."""
+        tape = self._tape
+        choose_back(weights, self.layout, d_logits, tape.states, tape.d_states, d_weights)
+        tape.back(weights, tape.d_states, d_weights, last=last)
+
+
+class TextPass:
+    """A network's way over all texts of a batch, and back."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout, self._tape = layout, Tape(layout.hidden)
+
+    def forward(self, weights: Floats, vectors: Floats, mask: Floats | None, active: Counts) -> Floats:
+        """Return the logits of every text, (texts, outputs), at a mask (tokens, texts); None: every token."""
+        texts, features = vectors.shape[2], 2 * self.layout.hidden
+        self._highest, self._places = np.empty((features, texts), np.float32), np.empty((features, texts), np.int64)
+        logits = np.empty((texts, self.layout.outputs), np.float32)
+        states = self._tape.run(weights, vectors, mask, active)
+        classify(weights, self.layout, states, active, self._highest, self._places, logits)
+        return logits
+
+    def back(self, weights: Floats, d_logits: Floats, d_weights: Floats, *, last: bool = False) -> Floats:
+        """Add to the gradient of the weights, and return that of the mask. `last`: nobody will go back again."""
+        tape = self._tape
+        pooled = (self._highest, self._places)
+        classify_back(weights, self.layout, d_logits, tape.states, *pooled, tape.d_states, d_weights)
+        return tape.back(weights, tape.d_states, d_weights, last=last)
+
+
+class _TokenLogits(torch.autograd.Function):
     """The logits of every token as one step of the graph."""
 
     @staticmethod
     def forward(ctx: Any, layout: Layout, vectors: Tensor, active: Counts, *parameters: Tensor) -> Tensor:
         """Return the logits, (outputs, tokens, texts)."""
-        ctx.layout, ctx.weights, ctx.parameters = layout, joined(parameters), parameters
-        ctx.tape = Tape(layout.hidden, vectors, None, active)
-        logits = torch.empty(layout.outputs, *vectors.shape[1:])
-        choose(ctx.weights, layout, ctx.tape.run(ctx.weights), logits.numpy())
-        return logits
+        ctx.weights, ctx.parameters, ctx.taken = joined(parameters), parameters, TokenPass(layout)
+        return torch.from_numpy(ctx.taken.forward(ctx.weights, vectors.contiguous().numpy(), active))
 
     @staticmethod
     @once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, d_logits: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradients of the parameters."""
-        tape, weights, given = ctx.tape, ctx.weights, d_logits.contiguous().numpy()
-        d_states, d_weights = np.empty_like(tape.states), np.zeros_like(weights)
-        choose_back(weights, ctx.layout, given, tape.states, d_states, d_weights)
-        tape.back(weights, d_states, d_weights)
+        d_weights = np.zeros_like(ctx.weights)
+        ctx.taken.back(ctx.weights, d_logits.contiguous().numpy(), d_weights)
         return None, None, None, *parted(d_weights, ctx.parameters)
 
 
-class _Classify(torch.autograd.Function):
+class _TextLogits(torch.autograd.Function):
     """The logits of every text as one step of the graph."""
 
     @staticmethod
@@ -244,23 +281,16 @@ class _Classify(torch.autograd.Function):
         ctx: Any, layout: Layout, vectors: Tensor, mask: Tensor | None, active: Counts, *parameters: Tensor
     ) -> Tensor:
         """Return the logits, (texts, outputs)."""
-        ctx.layout, ctx.weights, ctx.parameters = layout, joined(parameters), parameters
-        ctx.tape = Tape(layout.hidden, vectors, mask, active)
-        texts, features = vectors.shape[2], 2 * layout.hidden
-        ctx.highest, ctx.places = np.empty((features, texts), np.float32), np.empty((features, texts), np.int64)
-        logits = torch.empty(texts, layout.outputs)
-        states = ctx.tape.run(ctx.weights)
-        classify(ctx.weights, layout, states, active, ctx.highest, ctx.places, logits.numpy())
-        return logits
+        ctx.weights, ctx.parameters, ctx.taken = joined(parameters), parameters, TextPass(layout)
+        seen = None if mask is None else mask.contiguous().numpy()
+        return torch.from_numpy(ctx.taken.forward(ctx.weights, vectors.contiguous().numpy(), seen, active))
 
     @staticmethod
     @once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, d_logits: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradients of the mask and of the parameters."""
-        tape, weights, given = ctx.tape, ctx.weights, d_logits.contiguous().numpy()
-        d_states, d_weights = np.empty_like(tape.states), np.zeros_like(weights)
-        classify_back(weights, ctx.layout, given, tape.states, ctx.highest, ctx.places, d_states, d_weights)
-        d_mask = torch.from_numpy(tape.back(weights, d_states, d_weights))
+        d_weights = np.zeros_like(ctx.weights)
+        d_mask = torch.from_numpy(ctx.taken.back(ctx.weights, d_logits.contiguous().numpy(), d_weights))
         return None, None, d_mask if ctx.needs_input_grad[2] else None, None, *parted(d_weights, ctx.parameters)
 
 
@@ -271,7 +301,7 @@ def token_logits(layout: Layout, vectors: Tensor, active: Counts, parameters: Se
     parameters: of GRU, norm if there is one, and linear layer, in torch's order.
     """
     parts = [
-        _Choose.apply(layout, vectors[:, :, texts], there, *parameters)  # type: ignore[no-untyped-call]
+        _TokenLogits.apply(layout, vectors[:, :, texts], there, *parameters)  # type: ignore[no-untyped-call]
         for texts, there in _lanes(vectors, active)
     ]
     return parts[0] if len(parts) == 1 else torch.cat(parts, 2)
@@ -285,7 +315,7 @@ def text_logits(
     mask: (tokens, texts), what the vectors are multiplied by, if by anything. Otherwise as in `token_logits`.
     """
     parts = [
-        _Classify.apply(  # type: ignore[no-untyped-call]
+        _TextLogits.apply(  # type: ignore[no-untyped-call]
             layout, vectors[:, :, texts], None if mask is None else mask[:, texts], there, *parameters
         )
         for texts, there in _lanes(vectors, active)

@@ -22,7 +22,7 @@ from genspp.data.encode import Encoded
 from genspp.data.sources import SourceDefaults
 from genspp.methods.adam import Adam
 from genspp.methods.base import Rationalizer, Recorder, logger
-from genspp.methods.fast_step import HighlightUpdate, TextUpdate, Workspace
+from genspp.methods.fast_pair import Highlight, Reading
 from genspp.methods.losses import Losses, Tally
 from genspp.methods.networks import Batch, Generator, Pair, Predictor, encoder
 from genspp.methods.training import Loop, run_epoch, seeded
@@ -41,10 +41,12 @@ _COMMON = {"hidden": 16, "alpha": 0.2, "lambda_c": 0.0}
 class Session:
     """What an update has at hand.
 
-    companions: networks that are trained beside the pair and then discarded. noise: the random numbers of this epoch.
-    updates: how many batches there were before this one, counted over all epochs; batches: those of an epoch.
+    pair: the networks of the model. companions: networks that are trained beside it and then discarded. noise: the
+    random numbers of this epoch. updates: how many batches there were before this one, counted over all epochs;
+    batches: those of an epoch.
     """
 
+    pair: Pair
     losses: Losses
     sampled: bool
     seed: int
@@ -54,10 +56,10 @@ class Session:
     updates: int = 0
     batches: int = 0
     noise: torch.Generator = field(default_factory=torch.Generator)
-    update: HighlightUpdate | None = None  # where the method has no update of its own
 
     def __post_init__(self) -> None:
-        self.work = Workspace(self.losses)
+        self.highlight = Highlight(self.pair.generator.layout, self.losses)
+        self.reading = Reading(self.pair.predictor.layout, self.losses)
 
     def begin(self, epoch: int, batches: int) -> None:
         """Begin an epoch of so many batches."""
@@ -155,10 +157,21 @@ class GradientRationalizer(Rationalizer):
 
     def _update(self, session: Session, batch: Batch) -> float:
         """Train on a batch and return its loss: the sum, over the generators, of task loss and regularisers."""
-        if session.update is None:
-            generators, (optimizer,) = self._generators(session.companions), session.optimizers
-            session.update = HighlightUpdate(generators, self.model_.predictor, optimizer, session.losses)
-        return session.update(batch, session.noise)
+        (optimizer,), total = session.optimizers, 0.0
+        optimizer.clear()
+        read = optimizer.places(self.model_.predictor.weights)
+        reading, d_reading = optimizer.weights[read], np.zeros(len(read), np.float32)
+        for generator in self._generators(session.companions):
+            chosen = optimizer.places(generator.weights)
+            choosing, d_choosing = optimizer.weights[chosen], np.zeros(len(chosen), np.float32)
+            mask, d_mask, omega = session.highlight.draw(choosing, batch, session.noise)
+            task, d_read_mask = session.reading.fit(reading, batch, mask, d_reading)
+            session.highlight.back(choosing, d_mask + d_read_mask, d_choosing)
+            optimizer.gradient[chosen] += d_choosing
+            total += task + omega
+        optimizer.gradient[read] += d_reading
+        optimizer.step()
+        return total
 
     def _measure(self, session: Session, batch: Batch, tally: Tally) -> None:
         """Count a validation batch."""
@@ -221,7 +234,9 @@ class GradientRationalizer(Rationalizer):
         with seeded(seed_of(settings["seed"], _COMPANIONS)):
             companions = self._companions(self._shape())
         optimizers = self._optimizers(settings, companions)
-        session = Session(losses, settings["eval_mask"] == "sample", settings["seed"], optimizers, companions)
+        session = Session(
+            self.model_, losses, settings["eval_mask"] == "sample", settings["seed"], optimizers, companions
+        )
         max_epochs, armed_from = self._phases(settings)
         trained = nn.ModuleDict({"model": self.model_, "companions": companions})
         loop = Loop(trained, optimizers, max_epochs, settings["patience"], armed_from)
@@ -267,7 +282,14 @@ class GradientRationalizer(Rationalizer):
         """Train the predictor that sees everything: same optimizer, same early stopping, its own seed."""
         seed, table = seed_of(settings["seed"], _FULL_TEXT), self.model_.vectors
         optimizer = Adam([(self.full_text_.parameters(), settings["learning_rate"])])
-        update = TextUpdate(self.full_text_, optimizer, losses)
+        reading = Reading(self.full_text_.layout, losses)
+
+        def update(batch: Batch) -> float:
+            optimizer.clear()
+            loss, _ = reading.fit(optimizer.weights, batch, None, optimizer.gradient)
+            optimizer.step()
+            return loss
+
         loop = Loop(
             self.full_text_, [optimizer], settings["max_epochs"], settings["patience"], least_gain=_FULL_TEXT_GAIN
         )

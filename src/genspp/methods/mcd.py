@@ -13,73 +13,15 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from genspp.methods.adam import Adam
-from genspp.methods.fast_gru import project
-from genspp.methods.fast_layers import Layout
-from genspp.methods.fast_math import OPTIONS, Floats
-from genspp.methods.fast_step import Given, fit, highlight, highlight_back, read, read_back, rooms
+from genspp.methods.fast_math import Floats
 from genspp.methods.gradient import GradientRationalizer, Session
-from genspp.methods.losses import Scales, Tally, regularise
+from genspp.methods.losses import Tally
 from genspp.methods.networks import Batch, Generator, Predictor, encoder
 from genspp.model.spp import Shape
 
 
-@njit(**OPTIONS)  # type: ignore[untyped-decorator]
-def _fit(
-    choosing: Floats,
-    chooser: Layout,
-    reading: Floats,
-    reader: Layout,
-    given: Given,
-    noise: Floats,
-    scales: Scales,
-    space: Floats,
-    d_choosing: Floats,
-    d_reading: Floats,
-) -> float:
-    """Return task losses of highlight and full text and the regularisers; only these reach the generator."""
-    own, other, d_states = rooms(space, chooser, reader, given)
-    project(choosing, given.vectors, own.projected)
-    project(reading, given.vectors, other.projected)
-    mask, slopes = highlight(choosing, chooser, given, noise, scales.counted, own)
-    d_mask, unused = np.empty_like(mask), np.zeros_like(mask)
-    loss: float = regularise(mask, scales, d_mask)
-    highlight_back(choosing, chooser, given, own, slopes, d_mask, d_states, d_choosing)
-    for seen in (mask, np.ones_like(mask)):
-        loss += fit(reading, reader, given, seen, other, d_states, unused, d_reading)
-    return loss
-
-
-@njit(**OPTIONS)  # type: ignore[untyped-decorator]
-def _match(
-    choosing: Floats,
-    chooser: Layout,
-    reading: Floats,
-    reader: Layout,
-    given: Given,
-    noise: Floats,
-    scales: Scales,
-    space: Floats,
-    d_choosing: Floats,
-) -> float:
-    """Return divergence and regularisers, and add to the gradient of the generator."""
-    own, other, d_states = rooms(space, chooser, reader, given)
-    project(choosing, given.vectors, own.projected)
-    project(reading, given.vectors, other.projected)
-    mask, slopes = highlight(choosing, chooser, given, noise, scales.counted, own)
-    d_mask = np.empty_like(mask)
-    loss: float = regularise(mask, scales, d_mask)
-    full, _, _ = read(reading, reader, given, np.ones_like(mask), other)
-    logits, highest, places = read(reading, reader, given, mask, other)
-    d_logits = np.empty_like(logits)
-    loss += _divergence(full, logits, d_logits)
-    unused = np.zeros_like(reading)
-    read_back(reading, reader, given, mask, other, highest, places, d_logits, d_states, d_mask, unused)
-    highlight_back(choosing, chooser, given, own, slopes, d_mask, d_states, d_choosing)
-    return loss
-
-
 @njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
-def _divergence(full: Floats, rationale: Floats, gradient: Floats) -> float:
+def divergence(full: Floats, rationale: Floats, gradient: Floats) -> float:
     """Return the mean over texts of KL(p_full || p_rationale), and fill in the gradient of the second's logits."""
     loss = 0.0
     for i in range(len(full)):
@@ -109,28 +51,30 @@ class MCD(GradientRationalizer):
 
     def _fit(self, session: Session, batch: Batch) -> float:
         """Train the predictor on highlights and full texts; the generator gets the regularisers only."""
-        arguments, optimizers = self._prepare(session, batch), session.optimizers
-        loss = _fit(*arguments, *(optimizer.gradient for optimizer in optimizers))
-        for optimizer in optimizers:
+        highlight, reading = session.highlight, session.reading
+        for optimizer in session.optimizers:
+            optimizer.clear()
+        choosing, predictor = session.optimizers
+        mask, d_mask, loss = highlight.draw(choosing.weights, batch, session.noise)
+        highlight.back(choosing.weights, d_mask, choosing.gradient)
+        for seen in (mask, None):
+            loss += reading.fit(predictor.weights, batch, seen, predictor.gradient)[0]
+        for optimizer in session.optimizers:
             optimizer.step()
-        return float(loss)
+        return loss
 
     def _match(self, session: Session, batch: Batch) -> float:
         """Train the generator, with a fresh mask, towards what the predictor says of the full text."""
-        optimizer = session.optimizers[0]
-        loss = _match(*self._prepare(session, batch), optimizer.gradient)
-        optimizer.step()
-        return float(loss)
-
-    def _prepare(self, session: Session, batch: Batch) -> tuple[Any, ...]:
-        """Return what both updates take before the gradients, and set these to zero."""
-        losses, work, networks = session.losses, session.work, []
-        for part, optimizer in zip((self.model_.generator, self.model_.predictor), session.optimizers, strict=True):
-            optimizer.clear()
-            networks += [optimizer.weights, part.layout]
-        noise = losses.noise((batch.places, len(batch)), session.noise).numpy()
-        space = work.space(batch, networks[1], networks[3])
-        return *networks, work.given(batch), noise, losses.scales(batch), space
+        highlight, reading = session.highlight, session.reading
+        choosing, predictor = session.optimizers
+        choosing.clear()
+        mask, d_mask, loss = highlight.draw(choosing.weights, batch, session.noise)
+        full, logits = (reading.logits(predictor.weights, batch, seen) for seen in (None, mask))
+        d_logits, unused = np.empty_like(logits), np.zeros_like(predictor.weights)
+        loss += divergence(full, logits, d_logits)
+        highlight.back(choosing.weights, d_mask + reading.back(predictor.weights, d_logits, unused), choosing.gradient)
+        choosing.step()
+        return loss
 
     def _measure(self, session: Session, batch: Batch, tally: Tally) -> None:
         """Count a validation batch: label and regularisers as always, and the divergence at a mask of its own."""
