@@ -2,6 +2,7 @@
 
 import copy
 import math
+import pickle
 from collections.abc import Iterable
 
 import numpy as np
@@ -68,11 +69,11 @@ def test_saving_and_loading_changes_no_prediction(kind, trained, tmp_path):
 
 
 @each_kind
-@pytest.mark.parametrize("preset", ["sound", "paper"])
-def test_interrupted_and_resumed_is_uninterrupted(kind, preset, tmp_path):
+@pytest.mark.parametrize(("preset", "done"), [("sound", 1), ("sound", 4), ("paper", 4)])
+def test_interrupted_and_resumed_is_uninterrupted(kind, preset, done, tmp_path):
     settings = QUICK | {"preset": preset, "max_epochs": 6, "patience": 4}
     settings |= {"pretrain_epochs": 2} if kind is GRAT else {}
-    whole, broken = Notebook(), Notebook(stop_after=4)
+    whole, broken = Notebook(), Notebook(stop_after=done)
     expected = kind(**settings).fit(TEXTS, LABELS, recorder=whole)
     with pytest.raises(KeyboardInterrupt):
         kind(**settings).fit(TEXTS, LABELS, recorder=broken)
@@ -93,7 +94,7 @@ def test_batch_mates_and_padding_change_no_prediction(kind, trained):
     for number in range(0, 50, 7):
         text = TEXTS[number : number + 1]
         assert model.explain(text)[0].mask == masks[number]
-        np.testing.assert_allclose(model.predict_proba(text), together[number : number + 1], atol=1e-6)
+        np.testing.assert_array_equal(model.predict_proba(text), together[number : number + 1])
     ids, real = torch.randint(2, 9, (3, 12)), torch.arange(12) < torch.tensor([5, 12, 9])[:, None]
     network, everything = model.model_, torch.ones(1, 5, dtype=torch.bool)
     with torch.inference_mode():
@@ -140,6 +141,35 @@ def test_in_preset_paper_highlights_are_samples_that_can_be_repeated(kind):
     assert [rationale.mask for rationale in model.explain(TEXTS[::-1])] == masks[::-1]
     model.model_.sample_seed = None
     assert [rationale.mask for rationale in model.explain(TEXTS)] != masks
+
+
+@each_kind
+@pytest.mark.parametrize("preset", ["sound", "paper"])
+@pytest.mark.parametrize(("hidden", "batch_size"), [(1, 1), (3, 1000)])
+def test_the_smallest_of_sizes_work(kind, preset, hidden, batch_size):
+    texts, labels = [["a"], ["b"], ["a", "b", "c"], ["c"], ["b", "b"], ["c", "a"]] * 5, ["x", "y"] * 15
+    sizes = {"hidden": hidden, "batch_size": batch_size, "max_epochs": 2, "preset": preset}
+    model = kind(**QUICK | sizes).fit(texts, labels)
+    assert np.isfinite(model.predict_proba([["a"], ["c", "b"]])).all()
+    assert [len(rationale.mask) for rationale in model.explain([["b"]])] == [1]
+
+
+@each_kind
+def test_a_training_that_diverges_says_so_or_keeps_an_epoch_of_numbers(kind, caplog):
+    model = kind(**QUICK | {"learning_rate": 1e30, "max_epochs": 3}).fit(TEXTS, LABELS)
+    finite = all(bool(parameter.isfinite().all()) for parameter in model.model_.parameters())
+    assert finite or "Lower learning_rate" in caplog.text
+
+
+@each_kind
+def test_copies_and_second_fits(kind, trained):
+    model = kind(**QUICK | {"max_epochs": 2}).fit(TEXTS, LABELS)
+    expected = model.predict_proba(TEXTS)
+    for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(twin.predict_proba(TEXTS), expected)
+    np.testing.assert_array_equal(model.fit(TEXTS, LABELS).predict_proba(TEXTS), expected)
+    model.model_.load_state_dict(trained[kind].model_.state_dict(), assign=True)
+    np.testing.assert_array_equal(model.predict_proba(TEXTS), trained[kind].predict_proba(TEXTS))
 
 
 @each_kind
@@ -191,9 +221,10 @@ def test_class_weights_enter_training():
 # ---- the GRU -------------------------------------------------------------------------------------
 
 
-def ragged() -> Batch:
-    """Return a batch of five texts of one to nine tokens, and five inputs."""
-    batch = Batch(torch.randn(5, 9, 5), np.array([9, 9, 6, 3, 1]))
+def ragged(texts: int = 5) -> Batch:
+    """Return a batch of texts of one to nine tokens, and five inputs."""
+    lengths = np.sort(np.random.default_rng(texts).integers(1, 10, texts))[::-1].copy()
+    batch = Batch(torch.randn(5, int(lengths[0]), texts), lengths)
     batch.vectors.mul_(batch.real)
     return batch
 
@@ -222,19 +253,19 @@ def test_the_gru_and_its_gradients_are_torch_s(hidden):
     assert_same_gradients(ours.parameters(), theirs.parameters())
 
 
-@pytest.mark.parametrize("hidden", [3, 8])
+@pytest.mark.parametrize(("hidden", "texts"), [(3, 5), (8, 1), (8, 64)])
 @pytest.mark.parametrize("norm", [True, False])
 @pytest.mark.parametrize("kind", [Generator, Predictor])
-def test_the_networks_and_their_gradients_are_torch_s(kind, norm, hidden):
+def test_the_networks_and_their_gradients_are_torch_s(kind, norm, hidden, texts):
     torch.manual_seed(hidden)
-    shape, batch = Shape(5, hidden, 3), ragged()
+    shape, batch = Shape(5, hidden, 3), ragged(texts)
     ours = kind(encoder(shape, norm=norm), shape)
     for parameter in ours.parameters():
         parameter.data += 0.2 * torch.randn(parameter.shape)
     theirs = nn.ModuleDict({"gru": nn.GRU(5, hidden, bidirectional=True), "output": copy.deepcopy(ours.output)})
     theirs["gru"].load_state_dict(ours.encoder.gru.state_dict())
     theirs["norm"] = copy.deepcopy(ours.encoder.norm) if norm else nn.Identity()
-    masks = [torch.rand(9, 5, generator=torch.manual_seed(1)).requires_grad_() for _ in range(2)]
+    masks = [torch.rand(batch.real.shape, generator=torch.manual_seed(1)).requires_grad_() for _ in range(2)]
     if kind is Generator:
         logits = ours(batch)
         expected = theirs["output"](theirs["norm"](torch_states(theirs["gru"], batch))).permute(2, 0, 1)
@@ -299,6 +330,20 @@ def test_the_compiled_update_is_the_graph_s(kind, preset):
             assert not torch.equal(parameter, old)
             parameter.data.copy_(old)
         session.begin(0, 7)
+
+
+def test_batches_of_other_sizes_leave_nothing_behind():
+    model, session, batch = prepared(FR)
+    small = Batch(batch.vectors[:, :2, 3:].contiguous(), batch.lengths[3:], batch.labels[3:])
+    model._update(session, batch)
+    session.begin(1, 7)
+    weights = session.optimizers[0].weights.copy()
+    expected = model._update(session, small)
+    other, fresh, _ = prepared(FR)
+    fresh.begin(1, 7)
+    fresh.optimizers[0].weights[:] = weights
+    assert other._update(fresh, small) == expected
+    np.testing.assert_array_equal(fresh.optimizers[0].gradient, session.optimizers[0].gradient)
 
 
 def test_the_gradient_on_full_texts_is_the_graph_s():

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from numba import njit
 from torch import Tensor, nn
 
-from genspp.methods.fast_math import OPTIONS, Floats
+from genspp.methods.fast_math import Floats, kernel
 
 
-@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+@kernel
 def _move(step: int, rates: Floats, weights: Floats, gradient: Floats, moments: Floats, squares: Floats) -> None:
     """Update all weights as torch.optim.Adam does, with its default constants; `step` counts from 1."""
     size, correction = np.float32(1 / (1 - 0.9**step)), np.float32(1 / math.sqrt(1 - 0.999**step))

@@ -18,22 +18,22 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import njit
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from genspp.methods.fast_math import OPTIONS, Counts, Floats, add_inner, add_product, sigmoid, tanh, total
+from genspp.methods.fast_math import Counts, Floats, add_inner, add_product, kernel, routine, sigmoid, tanh, total
 
 _ONE = np.float32(1)
+_NUMBERS = (6, 8, 2, 2)  # projections, gates, states and their gradients, a token and hidden unit
 
 
-@njit(inline="always", **OPTIONS)  # type: ignore[untyped-decorator]
+@routine
 def gru_size(inputs: int, hidden: int) -> int:
     """Return the number of weights."""
     return 6 * hidden * (inputs + hidden + 2)
 
 
-@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+@routine
 def _direction(weights: Floats, inputs: int, hidden: int, way: int) -> tuple[Floats, Floats, Floats, Floats]:
     """Return the weights of one direction: (3 hidden, inputs), (3 hidden, hidden), (3 hidden,), (3 hidden,)."""
     rows = 3 * hidden
@@ -47,7 +47,7 @@ def _direction(weights: Floats, inputs: int, hidden: int, way: int) -> tuple[Flo
     )
 
 
-@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+@kernel
 def project(weights: Floats, vectors: Floats, projected: Floats) -> None:
     """Fill in projected (2, 3 hidden, tokens, texts): the input weights times vectors (inputs, tokens, texts)."""
     _, rows, tokens, texts = projected.shape
@@ -58,7 +58,7 @@ def project(weights: Floats, vectors: Floats, projected: Floats) -> None:
         add_product(of_inputs, flat, projected[way].reshape(rows, tokens * texts))
 
 
-@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+@routine
 def _add_step(weights: Floats, states: Floats, t: int, sums: Floats, texts: int) -> None:
     """Add weights (rows, units) times states (units, tokens, texts) at t to sums (rows, texts), for `texts` of them."""
     rows, units = weights.shape
@@ -78,7 +78,7 @@ def _add_step(weights: Floats, states: Floats, t: int, sums: Floats, texts: int)
             unit += 1
 
 
-@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+@routine
 def _run_direction(
     inputs: Floats,
     mask: Floats,
@@ -124,7 +124,7 @@ def _run_direction(
             out[count:] = 0
 
 
-@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+@kernel
 def run(
     weights: Floats,
     vectors: Floats,
@@ -147,7 +147,7 @@ def run(
         _run_direction(projected[way], mask, of_states, input_biases, biases, active, 1 - 2 * way, gates[way], found)
 
 
-@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+@routine
 def _run_direction_back(
     d_states: Floats,
     inputs: Floats,
@@ -196,7 +196,7 @@ def _run_direction_back(
         _add_step(turned, gates, t, d_state, count)
 
 
-@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+@kernel
 def run_back(
     weights: Floats,
     vectors: Floats,
@@ -239,7 +239,11 @@ def run_back(
 
 
 class Tape:
-    """What both ways over a batch go through. The arrays of one batch are those of the next: they stay in the cache."""
+    """What both ways over a batch go through. The arrays of one batch are those of the next: they stay in the cache.
+
+    states: (2 hidden, tokens, texts), those of the last batch. d_states: space of that size, where a caller may compute
+    the gradient that it hands to `back`.
+    """
 
     def __init__(self, hidden: int) -> None:
         self._hidden, self._space = hidden, np.empty(0, np.float32)
@@ -262,12 +266,12 @@ class Tape:
     def _cut(self, shape: tuple[int, ...]) -> None:
         if shape == self._shape:
             return
-        self._shape, size, hidden = shape, math.prod(shape), self._hidden
-        if len(self._space) < 18 * hidden * size:
-            self._space = np.empty(18 * hidden * size, np.float32)
-        parts = np.split(self._space[: 18 * hidden * size], hidden * size * np.array([6, 14, 16]))
+        self._shape, unit = shape, self._hidden * math.prod(shape)
+        if len(self._space) < sum(_NUMBERS) * unit:
+            self._space = np.empty(sum(_NUMBERS) * unit, np.float32)
+        *parts, _ = np.split(self._space, unit * np.cumsum(_NUMBERS))
         self._projected, self._gates = (part.reshape(2, -1, *shape) for part in parts[:2])
-        self.states, self.d_states = (part.reshape(-1, *shape) for part in parts[2:])  # the second for whoever needs it
+        self.states, self.d_states = (part.reshape(-1, *shape) for part in parts[2:])
 
 
 class _States(torch.autograd.Function):

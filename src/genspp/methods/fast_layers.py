@@ -1,8 +1,9 @@
 """Networks of a GRU, a layer norm and a linear layer, for tokens and for texts: forward and back, compiled.
 
 States are feature-major, (features, tokens, texts): see `fast_math`. What the norm and the layers behind it compute is
-used as it comes and not kept; the way back computes it again from the states. The weights of a network are one
-vector: those of the GRU (see `fast_gru`), weight and bias of the norm if there is one, weights and biases of the layer.
+used as it comes and, but for the pooled values, not kept; the way back computes it again from the states. The weights
+of a network are one vector: those of the GRU (see `fast_gru`), weight and bias of the norm if there is one, weights and
+biases of the layer.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,12 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numba import njit
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from genspp.methods.fast_gru import Tape, gru_size, joined, parted
-from genspp.methods.fast_math import OPTIONS, Counts, Floats, inner, total
+from genspp.methods.fast_math import Counts, Floats, inner, kernel, routine, total
 
 _BLOCK = 256  # tokens that are normalised at once: few enough to stay in the nearest cache
 _LANES = 64  # texts that are run at once when no gradient is wanted
@@ -31,7 +31,7 @@ class Layout(NamedTuple):
     normed: bool
 
 
-@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+@routine
 def _normalise(states: Floats) -> Floats:
     """Turn states (features, tokens) into their distances from their mean in deviations; return 1 / deviation."""
     features, tokens = states.shape
@@ -61,7 +61,7 @@ def _normalise(states: Floats) -> Floats:
     return scales
 
 
-@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+@routine
 def _normalise_back(d_normal: Floats, normal: Floats, scales: Floats) -> None:
     """Turn the gradient of normal, (features, tokens), into that of the states."""
     features, tokens = normal.shape
@@ -83,7 +83,7 @@ def _normalise_back(d_normal: Floats, normal: Floats, scales: Floats) -> None:
                 row[i] = scale[i] * (row[i] - mean[i] - value[i] * slope[i])
 
 
-@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+@routine
 def _layers(weights: Floats, layout: Layout) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """Return the parts of a network's weights: GRU, weight and bias of the norm, weights and biases of the layer."""
     features = 2 * layout.hidden
@@ -97,7 +97,7 @@ def _layers(weights: Floats, layout: Layout) -> tuple[Floats, Floats, Floats, Fl
     return weights[:norm], scale, shift, weights[head:biases].reshape(layout.outputs, features), weights[biases:]
 
 
-@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+@routine
 def _normal(states: Floats, layout: Layout) -> tuple[Floats, Floats]:
     """Return a copy of states (features, tokens, texts), normalised if there is a norm, and the scales."""
     features, tokens, texts = states.shape
@@ -105,7 +105,7 @@ def _normal(states: Floats, layout: Layout) -> tuple[Floats, Floats]:
     return normal, _normalise(normal) if layout.normed else np.empty(0, np.float32)
 
 
-@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+@kernel
 def choose(weights: Floats, layout: Layout, states: Floats, logits: Floats) -> None:
     """Fill in logits, (outputs, tokens, texts): norm and linear layer of states (2 hidden, tokens, texts)."""
     _, scale, shift, head, biases = _layers(weights, layout)
@@ -119,7 +119,7 @@ def choose(weights: Floats, layout: Layout, states: Floats, logits: Floats) -> N
                 row[i] += factor * value[i]
 
 
-@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+@kernel
 def choose_back(
     weights: Floats, layout: Layout, d_logits: Floats, states: Floats, d_states: Floats, d_weights: Floats
 ) -> None:
@@ -145,7 +145,7 @@ def choose_back(
         _normalise_back(found, normal, scales)
 
 
-@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+@kernel
 def classify(
     weights: Floats, layout: Layout, states: Floats, active: Counts, highest: Floats, places: Counts, logits: Floats
 ) -> None:
@@ -166,7 +166,7 @@ def classify(
             row = normal[feature, t * texts : (t + 1) * texts]
             for i in range(active[t]):
                 value = row[i] * w + b
-                better = value > best[i]
+                better = value > best[i] or np.isnan(value)
                 best[i] = value if better else best[i]
                 where[i] = t if better else where[i]
     for i in range(texts):
@@ -177,7 +177,7 @@ def classify(
             logits[i, out] = found
 
 
-@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+@kernel
 def classify_back(
     weights: Floats,
     layout: Layout,

@@ -4,12 +4,16 @@ Arrays in them are feature-major, (features, tokens, texts): the texts are inner
 is a vector loop.
 """
 
-from typing import Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from genspp.kernels import kept, part
+
+F = TypeVar("F", bound=Callable[..., Any])
 Floats = npt.NDArray[np.float32]
 Counts = npt.NDArray[np.int64]
 
@@ -19,33 +23,46 @@ _Q1, _Q2, _Q3 = np.float32(62370), np.float32(3150), np.float32(28)
 _FLAT = np.float32(9)  # from here on float32 cannot tell tanh from 1
 _BLOCK = 256  # numbers of a row that are worked on at once: those of all rows then stay in the nearest cache
 
-# No "reassoc": a text's numbers must not depend on how the loop over its neighbours was cut into vectors.
-OPTIONS: dict[str, Any] = {
-    "cache": True,
-    "nogil": True,
-    "error_model": "numpy",  # Python's would test every division for zero, and nothing would vectorise
-    "fastmath": {"contract", "nnan", "ninf", "nsz"},
-}
-# But a sum over texts is nobody's own number, and without it would be one addition after the other.
-_SUMS = OPTIONS | {"fastmath": {"contract", "nnan", "ninf", "nsz", "reassoc"}}
+# Products may be fused with sums, and -0 is 0. No flag that lets the compiler assume there is no NaN: a training that
+# diverges has to end with one. No "reassoc" either: a text's numbers must not depend on how the loop over its
+# neighbours was cut into vectors. A sum over texts is nobody's own number, though, and slow if added one by one.
+_OWN, _SUMS = {"contract", "nsz"}, {"contract", "nsz", "reassoc"}
 
 
-@njit(inline="always", **OPTIONS)  # type: ignore[untyped-decorator]
+def kernel(function: F) -> F:
+    """Compile a function that Python calls, and keep it on disk."""
+    return kept(function, Path(__file__).parent.glob("*.py"), fastmath=_OWN)
+
+
+def routine(function: F) -> F:
+    """Compile as a part of kernels."""
+    return part(function, fastmath=_OWN)
+
+
+def _sum(function: F) -> F:
+    return part(function, fastmath=_SUMS)
+
+
+def _inlined(function: F) -> F:
+    return part(function, fastmath=_OWN, inline="always")
+
+
+@_inlined
 def tanh(x: Any) -> Any:
     """Return tanh(x) within 3e-7, by Lambert's continued fraction at x / 2: the library's would not vectorise."""
-    y = min(max(x, -_FLAT), _FLAT) * _HALF
+    y = (_FLAT if x > _FLAT else -_FLAT if x < -_FLAT else x) * _HALF
     s = y * y
     half = y * (_P0 + s * (_P1 + s * (_P2 + s))) / (_P0 + s * (_Q1 + s * (_Q2 + s * _Q3)))
     return _TWO * half / (_ONE + half * half)
 
 
-@njit(inline="always", **OPTIONS)  # type: ignore[untyped-decorator]
+@_inlined
 def sigmoid(x: Any) -> Any:
     """Return the logistic function, as exact as `tanh`."""
     return _HALF + _HALF * tanh(_HALF * x)
 
 
-@njit(**_SUMS)  # type: ignore[untyped-decorator]
+@_sum
 def total(row: Floats) -> Any:
     """Return the sum of a vector."""
     found = np.float32(0)
@@ -54,7 +71,7 @@ def total(row: Floats) -> Any:
     return found
 
 
-@njit(**_SUMS)  # type: ignore[untyped-decorator]
+@_sum
 def inner(left: Floats, right: Floats) -> Any:
     """Return the inner product of two vectors."""
     found = np.float32(0)
@@ -63,7 +80,7 @@ def inner(left: Floats, right: Floats) -> Any:
     return found
 
 
-@njit(**_SUMS)  # type: ignore[untyped-decorator]
+@_sum
 def add_inner(left: Floats, right: Floats, shift: int, out: Floats) -> None:
     """Add the inner products of all rows to out (rows of left, rows of right); i of right meets i + shift of left."""
     length = left.shape[1] - abs(shift)
@@ -92,7 +109,7 @@ def add_inner(left: Floats, right: Floats, shift: int, out: Floats) -> None:
                 j += 1
 
 
-@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+@routine
 def add_product(weights: Floats, columns: Floats, sums: Floats) -> None:
     """Add weights (rows, units) times columns (units, size) to sums (rows, size)."""
     rows, units = weights.shape

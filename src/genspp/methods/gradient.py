@@ -152,7 +152,7 @@ class GradientRationalizer(Rationalizer):
         return settings["max_epochs"], 0
 
     def _generators(self, companions: nn.ModuleDict) -> list[Generator]:
-        """Return the generators that are trained before the predictor: first the model's own."""
+        """Return the generators in front of the predictor, first the model's own."""
         return [self.model_.generator]
 
     def _update(self, session: Session, batch: Batch) -> float:

@@ -12,21 +12,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numba import njit
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from genspp.methods.fast_math import OPTIONS, Counts, Floats, sigmoid, total
+from genspp.methods.fast_math import Counts, Floats, kernel, sigmoid, total
 from genspp.methods.networks import Batch, margins
 
+_NO_WEIGHT = 1e-30  # so that texts whose classes all weigh nothing have no loss, and not 0 / 0
 _ZERO, _ONE = np.float32(0), np.float32(1)
 _LEAST = 2.0**-26  # of a uniform number, whose logit shall be finite; float32 holds no such number near 1
 
 
-@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+@kernel
 def draw(logits: Floats, noise: Floats, counted: Counts, mask: Floats, slopes: Floats) -> None:
-    """Fill in, (tokens, texts), whether selecting wins with the noise added, and how fast the chance of it grows.
+    """Fill in, (tokens, texts), whether selecting wins with the noise added, and the slope of the sigmoid there.
 
     logits: (2, tokens, texts). counted: (tokens,), how many texts count at each place; for the others both are 0.
     """
@@ -54,7 +54,7 @@ class Scales(NamedTuple):
     alpha: float
 
 
-@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+@kernel
 def regularise(mask: Floats, scales: Scales, gradient: Floats) -> float:
     """Return the regularisers of a mask, and fill in its gradient."""
     selected, switches = 0.0, 0.0
@@ -73,20 +73,20 @@ def regularise(mask: Floats, scales: Scales, gradient: Floats) -> float:
     return scales.rate * abs(excess) + scales.scatter * switches
 
 
-@njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@kernel
 def cross_entropy(logits: Floats, labels: Counts, class_weights: Floats, gradient: Floats) -> float:
     """Return the weighted mean cross-entropy of logits (texts, classes), and fill in their gradient."""
-    loss, weight = 0.0, 0.0
+    loss, weight = 0.0, _NO_WEIGHT
     for label in labels:
         weight += class_weights[label]
     for i in range(len(logits)):
-        share, highest, total = class_weights[labels[i]] / weight, logits[i].max(), 0.0
+        share, highest, mass = class_weights[labels[i]] / weight, logits[i].max(), 0.0
         for k in range(len(logits[i])):
-            total += math.exp(logits[i, k] - highest)
+            mass += math.exp(logits[i, k] - highest)
         for k in range(len(logits[i])):
-            chance = math.exp(logits[i, k] - highest) / total
+            chance = math.exp(logits[i, k] - highest) / mass
             gradient[i, k] = share * (chance - (k == labels[i]))
-        loss += share * (math.log(total) + highest - logits[i, labels[i]])
+        loss += share * (math.log(mass) + highest - logits[i, labels[i]])
     return loss
 
 
@@ -161,7 +161,8 @@ class Losses:
 
     def task(self, logits: Tensor, labels: Tensor) -> Tensor:
         """Return the (weighted) mean cross-entropy."""
-        return F.cross_entropy(logits, labels, self.class_weights)
+        total = F.cross_entropy(logits, labels, self.class_weights, reduction="sum")
+        return total / (self.class_weights[labels].sum() + _NO_WEIGHT)
 
     def omega(self, mask: Tensor, batch: Batch) -> Tensor:
         """Return the weighted regularisers of a mask: distance from the wanted share, and scatter."""

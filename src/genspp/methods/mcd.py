@@ -8,19 +8,18 @@ no norm. Every batch makes two updates.
 from typing import Any
 
 import numpy as np
-from numba import njit
 from torch import Tensor
 from torch.nn import functional as F
 
 from genspp.methods.adam import Adam
-from genspp.methods.fast_math import Floats
+from genspp.methods.fast_math import Floats, kernel
 from genspp.methods.gradient import GradientRationalizer, Session
 from genspp.methods.losses import Tally
 from genspp.methods.networks import Batch, Generator, Predictor, encoder
 from genspp.model.spp import Shape
 
 
-@njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@kernel
 def divergence(full: Floats, rationale: Floats, gradient: Floats) -> float:
     """Return the mean over texts of KL(p_full || p_rationale), and fill in the gradient of the second's logits."""
     loss = 0.0

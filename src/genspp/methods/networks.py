@@ -15,21 +15,20 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 import torch
-from numba import njit
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from genspp.data.encode import Encoded
 from genspp.methods.fast_gru import BiGRU
 from genspp.methods.fast_layers import Layout, text_logits, token_logits
-from genspp.methods.fast_math import OPTIONS, Counts, Floats
+from genspp.methods.fast_math import Counts, Floats, kernel
 from genspp.model.spp import Shape
 from genspp.population.evaluator import stream
 
 _NONE = torch.zeros(0, dtype=torch.long)
 
 
-@njit(**OPTIONS)  # type: ignore[untyped-decorator]
+@kernel
 def _lay_out(ids: npt.NDArray[np.int32], starts: Counts, lengths: Counts, table: Floats, vectors: Floats) -> None:
     """Fill in vectors, (inputs, tokens, texts), from rows of the table; the first is that of padding."""
     width, tokens, texts = vectors.shape
@@ -121,7 +120,12 @@ class Network(nn.Module):
         self.encoder = encoder
         self.output = nn.Linear(2 * shape.hidden, outputs)
         self.layout = Layout(shape.inputs, shape.hidden, outputs, encoder.norm is not None)
-        self.weights = tuple(self.parameters())  # in the order of `layout`; looking for them takes long
+
+    @property
+    def weights(self) -> tuple[Tensor, ...]:
+        """The parameters in the order of `layout`, as `parameters()` has them, in a fifth of its time."""
+        modules = (self.encoder.gru, self.encoder.norm, self.output)
+        return tuple(p for module in modules if module is not None for p in module._parameters.values())  # type: ignore[misc]
 
 
 class Generator(Network):

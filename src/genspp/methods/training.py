@@ -64,10 +64,11 @@ class Loop:
         return self.epoch >= self.max_epochs or self.epoch - 1 - last >= self.patience
 
     def close_epoch(self, val_loss: float) -> None:
-        """Count an epoch; keep its weights if its loss is the smallest yet (one that is not a number never is)."""
+        """Count an epoch; keep its weights if its loss is the smallest yet. One without numbers never is."""
         if self.epoch >= self.armed_from and val_loss < self.best_loss - self.least_gain:
-            self.best_epoch, self.best_loss = self.epoch, val_loss
-            self.best = flat_weights(self.module)
+            weights = flat_weights(self.module)
+            if bool(weights.isfinite().all()):
+                self.best_epoch, self.best_loss, self.best = self.epoch, val_loss, weights
         self.epoch += 1
 
     def restore_best(self) -> None:
@@ -95,7 +96,8 @@ class Loop:
         self.best = torch.from_numpy(state["best"].copy())
         load_flat_weights(self.module, torch.from_numpy(state["weights"]))
         for number, optimizer in enumerate(self.optimizers):
-            optimizer.restore({name: state[f"{name}.{number}"] for name in ("steps", "exp_avg", "exp_avg_sq")})
+            if state[f"steps.{number}"]:
+                optimizer.restore({name: state[f"{name}.{number}"] for name in ("steps", "exp_avg", "exp_avg_sq")})
 
 
 def flat_weights(module: nn.Module) -> Tensor:

@@ -8,17 +8,17 @@ A `Lanes` value holds `units` vectors of `width` floats. In most of the code a l
 lockstep) and a unit is a hidden unit, four at a time, which is enough independent sums to keep the multipliers busy.
 """
 
-import contextlib
 import operator
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-import numba
 from llvmlite import binding, ir  # type: ignore[import-untyped]
 from numba.core import cgutils, types
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
+
+from genspp.kernels import kept, part
 
 QUAD = 4
 ROW = 8  # Hidden sizes are padded to this, so that a row of gates is whole vectors without a remainder.
@@ -32,35 +32,24 @@ FLOAT, INT = ir.FloatType(), ir.IntType(32)
 _FUSE = ("contract",)
 
 F = TypeVar("F", bound=Callable[..., Any])
-_njit: Any = numba.njit
 _intrinsic: Any = intrinsic
 _insert_function: Any = cgutils.get_or_insert_function
 _lower: Any = lower_builtin
 
 
 def compiled(function: F) -> F:
-    """Compile for the machine, without the GIL, kept on disk; a division by zero gives inf or NaN as in numpy."""
-    options = {"nogil": True, "error_model": "numpy"}
-    try:
-        kernel = _njit(cache=True, **options)(function)
-    except RuntimeError:  # Nowhere to write, not even the user's cache directory: compile every time.
-        return cast(F, _njit(**options)(function))
-    # numba looks at the file of the function alone to see whether its code has changed; ours calls other files.
-    files = sorted(Path(__file__).parent.glob("kernel_*.py"))
-    stamp = tuple((file.name, file.stat().st_mtime, file.stat().st_size) for file in files)
-    with contextlib.suppress(AttributeError):
-        kernel._cache._cache_file._source_stamp = stamp
-    return cast(F, kernel)
+    """Compile a kernel that Python calls, and keep it on disk."""
+    return kept(function, Path(__file__).parent.glob("kernel_*.py"))
 
 
 def subroutine(function: F) -> F:
     """Compile as a part of the functions that call it; those are what is kept on disk."""
-    return cast(F, _njit(nogil=True, error_model="numpy")(function))
+    return part(function)
 
 
 def inlined(function: F) -> F:
     """Compile into the functions that call it, so that vectors are passed in registers."""
-    return cast(F, _njit(nogil=True, error_model="numpy", forceinline=True)(function))
+    return part(function, forceinline=True)
 
 
 def instruction(define: Callable[..., Any]) -> Callable[..., Any]:
