@@ -8,8 +8,6 @@ no norm. Every batch makes two updates.
 from typing import Any
 
 import numpy as np
-from torch import Tensor
-from torch.nn import functional as F
 
 from genspp.methods.adam import Adam
 from genspp.methods.fast_math import Floats, kernel
@@ -81,9 +79,5 @@ class MCD(GradientRationalizer):
         first, second = (session.evaluation_mask(choices, batch) for _ in range(2))
         logits = predictor(batch, first)
         matched = predictor(batch, second) if session.sampled else logits
-        tally.add(logits, second, batch, full_text_divergence(predictor(batch), matched))
-
-
-def full_text_divergence(full: Tensor, rationale: Tensor) -> Tensor:
-    """Return KL(p_full || p_rationale) from logits, (texts, classes), summed over texts."""
-    return F.kl_div(rationale.log_softmax(1), full.log_softmax(1), reduction="sum", log_target=True)
+        mean = divergence(predictor(batch).numpy(), matched.numpy(), np.empty(matched.shape, np.float32))
+        tally.add(logits, second, batch, mean * len(batch))
