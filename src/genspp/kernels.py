@@ -19,7 +19,7 @@ def kept(function: F, files: Iterable[Path], **options: Any) -> F:
     try:
         kernel = _njit(cache=True, **OPTIONS, **options)(function)
     except RuntimeError:  # Nowhere to write: compile every time.
-        return part(function, **options)
+        return cast(F, _njit(**OPTIONS, **options)(function))
     # numba looks at the file of the function alone to see whether its code has changed; ours calls other files.
     stamp = tuple((file.name, file.stat().st_mtime, file.stat().st_size) for file in sorted(files))
     with contextlib.suppress(AttributeError):
@@ -28,5 +28,5 @@ def kept(function: F, files: Iterable[Path], **options: Any) -> F:
 
 
 def part(function: F, **options: Any) -> F:
-    """Compile as a part of the functions that call it; those are what is kept on disk."""
-    return cast(F, _njit(**OPTIONS, **options)(function))
+    """Compile as a part of the functions that call it, not for Python; those are what is kept on disk."""
+    return cast(F, _njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS, **options)(function))

@@ -21,9 +21,9 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from genspp.methods.fast_math import Counts, Floats, add_inner, add_product, kernel, routine, sigmoid, tanh, total
+from genspp.methods.fast_math import Counts, Floats, add_inner, add_product, fill, kernel, routine, sigmoid, tanh, total
 
-_ONE = np.float32(1)
+_ZERO, _ONE = np.float32(0), np.float32(1)
 _NUMBERS = (6, 8, 2, 2)  # projections, gates, states and their gradients, a token and hidden unit
 
 
@@ -52,7 +52,7 @@ def project(weights: Floats, vectors: Floats, projected: Floats) -> None:
     """Fill in projected (2, 3 hidden, tokens, texts): the input weights times vectors (inputs, tokens, texts)."""
     _, rows, tokens, texts = projected.shape
     flat = vectors.reshape(len(vectors), tokens * texts)
-    projected[:] = 0
+    fill(projected.reshape(projected.size), 0, projected.size, _ZERO)
     for way in range(2):
         of_inputs, _, _, _ = _direction(weights, len(vectors), rows // 3, way)
         add_product(of_inputs, flat, projected[way].reshape(rows, tokens * texts))
@@ -104,7 +104,7 @@ def _run_direction(
         t = place if step > 0 else tokens - 1 - place
         count, seen = active[t], mask[t]
         for row in range(3 * hidden):
-            recurrent[row, :count] = biases[row] + (input_biases[row] if row < 2 * hidden else 0)
+            fill(recurrent[row], 0, count, biases[row] + (input_biases[row] if row < 2 * hidden else _ZERO))
         if place > 0:
             _add_step(weights, states, t - step, recurrent, count)
         for j in range(hidden):
@@ -121,7 +121,7 @@ def _run_direction(
                 now[i] = n + z * (now[i] - n)
             for i in range(count):
                 out[i] = now[i]
-            out[count:] = 0
+            fill(out, count, texts, _ZERO)
 
 
 @kernel
@@ -191,8 +191,8 @@ def _run_direction_back(
             in_r, in_z, in_n = inputs[j, t], inputs[k, t], inputs[m, t]
             for i in range(count):
                 d_seen[i] += g_r[i] * in_r[i] + g_z[i] * in_z[i] + g_n[i] * in_n[i]
-            if count < texts:
-                g_re[count:], g_r[count:], g_z[count:], g_n[count:] = 0, 0, 0, 0
+            for gate in (g_re, g_r, g_z, g_n):
+                fill(gate, count, texts, _ZERO)
         _add_step(turned, gates, t, d_state, count)
 
 

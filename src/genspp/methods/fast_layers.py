@@ -15,11 +15,11 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from genspp.methods.fast_gru import Tape, gru_size, joined, parted
-from genspp.methods.fast_math import Counts, Floats, inner, kernel, routine, total
+from genspp.methods.fast_math import Counts, Floats, fill, inner, kernel, routine, total
 
 _BLOCK = 256  # tokens that are normalised at once: few enough to stay in the nearest cache
 _LANES = 64  # texts that are run at once when no gradient is wanted
-_ONE, _EPSILON = np.float32(1), np.float32(1e-5)  # as in nn.LayerNorm
+_ZERO, _ONE, _EPSILON = np.float32(0), np.float32(1), np.float32(1e-5)  # as in nn.LayerNorm
 
 
 class Layout(NamedTuple):
@@ -41,8 +41,8 @@ def _normalise(states: Floats) -> Floats:
     for start in range(0, tokens, _BLOCK):
         size = min(_BLOCK, tokens - start)
         scale = scales[start : start + size]
-        mean[:] = 0
-        spread[:] = 0
+        fill(mean, 0, size, _ZERO)
+        fill(spread, 0, size, _ZERO)
         for feature in range(features):
             row = states[feature, start : start + size]
             for i in range(size):
@@ -70,8 +70,8 @@ def _normalise_back(d_normal: Floats, normal: Floats, scales: Floats) -> None:
     for start in range(0, tokens, _BLOCK):
         size = min(_BLOCK, tokens - start)
         scale = scales[start : start + size]
-        mean[:] = 0
-        slope[:] = 0
+        fill(mean, 0, size, _ZERO)
+        fill(slope, 0, size, _ZERO)
         for feature in range(features):
             row, value = d_normal[feature, start : start + size], normal[feature, start : start + size]
             for i in range(size):
@@ -101,7 +101,10 @@ def _layers(weights: Floats, layout: Layout) -> tuple[Floats, Floats, Floats, Fl
 def _normal(states: Floats, layout: Layout) -> tuple[Floats, Floats]:
     """Return a copy of states (features, tokens, texts), normalised if there is a norm, and the scales."""
     features, tokens, texts = states.shape
-    normal = states.copy().reshape(features, tokens * texts)
+    normal, given = np.empty((features, tokens * texts), np.float32), states.reshape(features, tokens * texts)
+    for feature in range(features):
+        for i in range(tokens * texts):
+            normal[feature, i] = given[feature, i]
     return normal, _normalise(normal) if layout.normed else np.empty(0, np.float32)
 
 
@@ -112,7 +115,7 @@ def choose(weights: Floats, layout: Layout, states: Floats, logits: Floats) -> N
     normal, _ = _normal(states, layout)
     for out in range(layout.outputs):
         row = logits[out].reshape(normal.shape[1])
-        row[:] = biases[out] + inner(head[out], shift)
+        fill(row, 0, len(row), biases[out] + inner(head[out], shift))
         for feature in range(len(normal)):
             factor, value = head[out, feature] * scale[feature], normal[feature]
             for i in range(len(row)):
@@ -128,7 +131,7 @@ def choose_back(
     _, d_scale, d_shift, d_head, d_biases = _layers(d_weights, layout)
     normal, scales = _normal(states, layout)
     found = d_states.reshape(normal.shape)
-    found[:] = 0
+    fill(d_states.reshape(d_states.size), 0, d_states.size, _ZERO)
     for out in range(layout.outputs):
         given = d_logits[out].reshape(normal.shape[1])
         d_bias = total(given)
@@ -161,7 +164,7 @@ def classify(
         first = normal[feature, :texts]
         for i in range(texts):
             best[i] = first[i] * w + b
-        where[:] = 0
+        fill(where, 0, texts, 0)
         for t in range(1, tokens):
             row = normal[feature, t * texts : (t + 1) * texts]
             for i in range(active[t]):
@@ -194,7 +197,7 @@ def classify_back(
     normal, scales = _normal(states, layout)
     features, texts = highest.shape
     found = d_states.reshape(normal.shape)
-    found[:] = 0
+    fill(d_states.reshape(d_states.size), 0, d_states.size, _ZERO)
     for i in range(texts):
         for out in range(layout.outputs):
             given = d_logits[i, out]

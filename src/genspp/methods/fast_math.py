@@ -62,6 +62,13 @@ def sigmoid(x: Any) -> Any:
     return _HALF + _HALF * tanh(_HALF * x)
 
 
+@routine
+def fill(row: Any, start: int, end: int, value: Any) -> None:
+    """Set a part of a vector to one value; numba's own way takes long to compile."""
+    for i in range(start, end):
+        row[i] = value
+
+
 @_sum
 def total(row: Floats) -> Any:
     """Return the sum of a vector."""

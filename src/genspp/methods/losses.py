@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from genspp.methods.fast_math import Counts, Floats, kernel, sigmoid, total
+from genspp.methods.fast_math import Counts, Floats, fill, kernel, sigmoid, total
 from genspp.methods.networks import Batch, margins
 
 _NO_WEIGHT = 1e-30  # so that texts whose classes all weigh nothing have no loss, and not 0 / 0
@@ -37,8 +37,8 @@ def draw(logits: Floats, noise: Floats, counted: Counts, mask: Floats, slopes: F
             chance = sigmoid(margin)
             out[i] = _ONE if margin > 0 else _ZERO
             slope[i] = chance * (_ONE - chance)
-        out[counted[t] :] = 0
-        slope[counted[t] :] = 0
+        fill(out, counted[t], len(out), _ZERO)
+        fill(slope, counted[t], len(out), _ZERO)
 
 
 class Scales(NamedTuple):
@@ -61,7 +61,9 @@ def regularise(mask: Floats, scales: Scales, gradient: Floats) -> float:
     for t in range(len(mask)):
         selected += total(mask[t])
     excess = selected / scales.tokens - scales.alpha
-    gradient[:] = scales.rate / scales.tokens * np.sign(excess)
+    pull = np.float32(scales.rate / scales.tokens * np.sign(excess))
+    for t in range(len(gradient)):
+        fill(gradient[t], 0, len(gradient[t]), pull)
     for t in range(1, len(mask)):
         before, now, d_before, d_now = mask[t - 1], mask[t], gradient[t - 1], gradient[t]
         for i in range(scales.counted[t]):
