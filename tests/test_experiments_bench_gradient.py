@@ -1,6 +1,5 @@
 import torch
 
-from genspp.experiments.bench import toy_task
 from genspp.experiments.bench_gradient import TorchFR, method_epochs
 from genspp.methods import FR
 from genspp.methods.networks import Batch
@@ -8,15 +7,14 @@ from gradient_tools import parameter_count, prepared
 
 
 def test_the_reference_is_fr():
-    task = toy_task()
-    reference = TorchFR(torch.from_numpy(task.vectors)[:, :25], task.shape.hidden, task.shape.classes)
+    reference = TorchFR(torch.zeros(26, 25), 3, FR(hidden=8).settings())
     assert sum(parameter.numel() for parameter in reference.parameters()) == parameter_count(FR, "toy")
 
 
 def test_the_reference_computes_what_fr_does():
     model, _, _ = prepared(FR)
     ours, ids = model.model_, torch.randint(1, 9, (5, 6), generator=torch.manual_seed(0))
-    reference = TorchFR(ours.vectors, 3, 3)
+    reference = TorchFR(ours.vectors, 3, model.settings())
     reference.gru.load_state_dict(ours.generator.encoder.gru.state_dict())
     reference.norm.load_state_dict(ours.generator.encoder.norm.state_dict())
     reference.choose.load_state_dict(ours.generator.output.state_dict())

@@ -21,7 +21,7 @@ def kept(function: F, files: Iterable[Path], **options: Any) -> F:
     except RuntimeError:  # Nowhere to write: compile every time.
         return cast(F, _njit(**OPTIONS, **options)(function))
     # numba looks at the file of the function alone to see whether its code has changed; ours calls other files.
-    stamp = tuple((file.name, file.stat().st_mtime, file.stat().st_size) for file in sorted(files))
+    stamp = tuple((file.name, file.stat().st_mtime, file.stat().st_size) for file in sorted([*files, Path(__file__)]))
     with contextlib.suppress(AttributeError):
         kernel._cache._cache_file._source_stamp = stamp
     return cast(F, kernel)

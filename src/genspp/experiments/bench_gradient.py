@@ -33,15 +33,14 @@ from genspp.population.evaluator import epoch_order
 from genspp.runs import Run
 
 EPOCHS = 5  # measured, after one that compiles what there is to compile
-ALPHA, LAMBDA_C, BATCH, RATE = 0.15, 2.0, 64, 1e-3  # as FR's on Toy
 
 
 class TorchFR(nn.Module):
-    """FR on texts of one length, by torch alone."""
+    """FR on texts of one length, by torch alone. settings: those of `FR`."""
 
-    def __init__(self, table: Tensor, hidden: int, classes: int) -> None:
+    def __init__(self, table: Tensor, classes: int, settings: dict[str, Any]) -> None:
         super().__init__()
-        self.table = table
+        self.table, self.settings, hidden = table, settings, settings["hidden"]
         self.gru = nn.GRU(table.shape[1], hidden, bidirectional=True, batch_first=True)
         self.norm = nn.LayerNorm(2 * hidden)
         self.choose, self.classify = nn.Linear(2 * hidden, 2), nn.Linear(2 * hidden, classes)
@@ -56,20 +55,23 @@ class TorchFR(nn.Module):
     def loss(self, ids: Tensor, labels: Tensor, drawn: bool) -> Tensor:
         """Return task loss, sparsity and contiguity."""
         mask, logits = self.forward(ids, drawn)
-        omega = (mask.mean() - ALPHA).abs() + LAMBDA_C * mask.diff(dim=1).abs().mean()
+        alpha, lambda_s, lambda_c = (float(self.settings[name]) for name in ("alpha", "lambda_s", "lambda_c"))
+        omega = lambda_s * (mask.mean() - alpha).abs() + lambda_c * mask.diff(dim=1).abs().mean()
         return F.cross_entropy(logits, labels) + omega
 
 
 def torch_epochs(count: int) -> list[float]:
     """Return the seconds of some epochs of `TorchFR`."""
-    task = toy_task()
-    model = TorchFR(torch.from_numpy(task.vectors)[:, :25].clone(), task.shape.hidden, task.shape.classes)
-    optimizer = torch.optim.Adam(model.parameters(), lr=RATE, fused=True)
+    task, settings = toy_task(), configure("toy", "fr")[0]["settings"]
+    table = torch.from_numpy(task.vectors)[:, : settings["vector_width"]].clone()
+    model = TorchFR(table, task.shape.classes, settings)
+    optimizer = torch.optim.Adam(model.parameters(), lr=settings["learning_rate"], fused=True)
     (ids, labels), (val_ids, val_labels) = _tensors(task.train), _tensors(task.val)
     seconds = []
     for epoch in range(count):
         started = perf_counter()
-        for rows in torch.from_numpy(epoch_order(0, epoch, len(ids))).split(BATCH):  # type: ignore[no-untyped-call]
+        order = torch.from_numpy(epoch_order(0, epoch, len(ids)))
+        for rows in order.split(settings["batch_size"]):  # type: ignore[no-untyped-call]
             optimizer.zero_grad()
             model.loss(ids[rows], labels[rows], drawn=True).backward()  # type: ignore[no-untyped-call]
             optimizer.step()

@@ -1,8 +1,8 @@
 """torch's Adam for a few thousand weights, in one compiled loop.
 
 All weights that an optimizer moves lie end to end in one vector, and so do their gradients and moments; the
-parameters of the modules, and their gradients, are views of these. torch's own optimizer spends a hundred times
-as long on finding its parameters as on moving so few of them.
+parameters of the modules, and their gradients, are views of these. torch's own optimizer spends its time on
+finding its parameters, not on moving so few of them.
 """
 
 import math

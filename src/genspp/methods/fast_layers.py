@@ -15,9 +15,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from genspp.methods.fast_gru import Tape, gru_size, joined, parted
-from genspp.methods.fast_math import Counts, Floats, fill, inner, kernel, routine, total
+from genspp.methods.fast_math import BLOCK, Counts, Floats, fill, inner, kernel, routine, total
 
-_BLOCK = 256  # tokens that are normalised at once: few enough to stay in the nearest cache
 _LANES = 64  # texts that are run at once when no gradient is wanted
 _ZERO, _ONE, _EPSILON = np.float32(0), np.float32(1), np.float32(1e-5)  # as in nn.LayerNorm
 
@@ -37,9 +36,9 @@ def _normalise(states: Floats) -> Floats:
     features, tokens = states.shape
     share = np.float32(1 / features)
     scales = np.empty(tokens, np.float32)
-    mean, spread = np.empty(_BLOCK, np.float32), np.empty(_BLOCK, np.float32)
-    for start in range(0, tokens, _BLOCK):
-        size = min(_BLOCK, tokens - start)
+    mean, spread = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
+    for start in range(0, tokens, BLOCK):
+        size = min(BLOCK, tokens - start)
         scale = scales[start : start + size]
         fill(mean, 0, size, _ZERO)
         fill(spread, 0, size, _ZERO)
@@ -66,9 +65,9 @@ def _normalise_back(d_normal: Floats, normal: Floats, scales: Floats) -> None:
     """Turn the gradient of normal, (features, tokens), into that of the states."""
     features, tokens = normal.shape
     share = np.float32(1 / features)
-    mean, slope = np.empty(_BLOCK, np.float32), np.empty(_BLOCK, np.float32)
-    for start in range(0, tokens, _BLOCK):
-        size = min(_BLOCK, tokens - start)
+    mean, slope = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
+    for start in range(0, tokens, BLOCK):
+        size = min(BLOCK, tokens - start)
         scale = scales[start : start + size]
         fill(mean, 0, size, _ZERO)
         fill(slope, 0, size, _ZERO)

@@ -21,7 +21,7 @@ _ONE, _TWO, _HALF = np.float32(1), np.float32(2), np.float32(0.5)
 _P0, _P1, _P2 = np.float32(135135), np.float32(17325), np.float32(378)
 _Q1, _Q2, _Q3 = np.float32(62370), np.float32(3150), np.float32(28)
 _FLAT = np.float32(9)  # from here on float32 cannot tell tanh from 1
-_BLOCK = 256  # numbers of a row that are worked on at once: those of all rows then stay in the nearest cache
+BLOCK = 256  # numbers of a row that are worked on at once: those of all rows then stay in the nearest cache
 
 # Products may be fused with sums, and -0 is 0. No flag that lets the compiler assume there is no NaN: a training that
 # diverges has to end with one. No "reassoc" either: a text's numbers must not depend on how the loop over its
@@ -91,8 +91,8 @@ def inner(left: Floats, right: Floats) -> Any:
 def add_inner(left: Floats, right: Floats, shift: int, out: Floats) -> None:
     """Add the inner products of all rows to out (rows of left, rows of right); i of right meets i + shift of left."""
     length = left.shape[1] - abs(shift)
-    for start in range(0, length, _BLOCK):
-        size = min(_BLOCK, length - start)
+    for start in range(0, length, BLOCK):
+        size = min(BLOCK, length - start)
         far, near = start + max(shift, 0), start + max(-shift, 0)
         for k in range(len(right)):
             b = right[k, near : near + size]
@@ -120,8 +120,8 @@ def add_inner(left: Floats, right: Floats, shift: int, out: Floats) -> None:
 def add_product(weights: Floats, columns: Floats, sums: Floats) -> None:
     """Add weights (rows, units) times columns (units, size) to sums (rows, size)."""
     rows, units = weights.shape
-    for start in range(0, sums.shape[1], _BLOCK):
-        size = min(_BLOCK, sums.shape[1] - start)
+    for start in range(0, sums.shape[1], BLOCK):
+        size = min(BLOCK, sums.shape[1] - start)
         end = start + size
         for row in range(0, rows - 1, 2):
             a, b, left, right = weights[row], weights[row + 1], sums[row, start:end], sums[row + 1, start:end]

@@ -1,7 +1,7 @@
 """What an update does with a generator and with a predictor, forward and back, without a graph.
 
 What the compiled parts compute is said where they are defined (`fast_gru`, `fast_layers`, `losses`). They work on the
-same few arrays at every step, which stay in the cache; torch's graph does not, and takes several times as long.
+same few arrays at every step, which stay in the cache; a graph makes new ones.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ import torch
 
 from genspp.methods.fast_layers import Layout, TextPass, TokenPass
 from genspp.methods.fast_math import Floats
-from genspp.methods.losses import Losses, cross_entropy, draw, regularise
+from genspp.methods.losses import Losses, cross_entropy, draw, logistic_noise, regularise
 from genspp.methods.networks import Batch
 
 
@@ -23,7 +23,7 @@ class Highlight:
         """Return a drawn mask, (tokens, texts), the gradient of its regularisers, and these."""
         scales = self._losses.scales(batch)
         logits = self._pass.forward(weights, batch.vectors.numpy(), batch.active)
-        logistic = self._losses.noise(logits.shape[1:], noise).numpy()
+        logistic = logistic_noise(logits.shape[1:], noise).numpy()
         mask, self._slopes, d_mask = (np.empty_like(logistic) for _ in range(3))
         draw(logits, logistic, scales.counted, mask, self._slopes)
         return mask, d_mask, regularise(mask, scales, d_mask)

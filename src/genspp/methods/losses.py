@@ -24,6 +24,14 @@ _ZERO, _ONE = np.float32(0), np.float32(1)
 _LEAST = 2.0**-26  # of a uniform number, whose logit shall be finite; float32 holds no such number near 1
 
 
+def logistic_noise(shape: Sequence[int], source: torch.Generator) -> Tensor:
+    """Draw what is added to the margin of selecting a token over dropping it.
+
+    Only the difference of the two channels' Gumbel noises matters, and that is logistic: one number a token.
+    """
+    return torch.logit(torch.rand(shape, generator=source), _LEAST)
+
+
 @kernel
 def draw(logits: Floats, noise: Floats, counted: Counts, mask: Floats, slopes: Floats) -> None:
     """Fill in, (tokens, texts), whether selecting wins with the noise added, and the slope of the sigmoid there.
@@ -143,16 +151,9 @@ class Losses:
     class_weights: Tensor
     padding: bool
 
-    def noise(self, shape: Sequence[int], source: torch.Generator) -> Tensor:
-        """Draw what is added to the margin of selecting a token over dropping it.
-
-        Only the difference of the two channels' Gumbel noises matters, and that is logistic: one number a token.
-        """
-        return torch.logit(torch.rand(shape, generator=source), _LEAST)
-
     def sample(self, logits: Tensor, batch: Batch, source: torch.Generator) -> Tensor:
         """Draw a mask from selection logits, (2, tokens, texts): Gumbel-softmax at temperature 1, straight through."""
-        noise = self.noise(logits.shape[1:], source)
+        noise = logistic_noise(logits.shape[1:], source)
         mask: Tensor = _GumbelMask.apply(logits, noise, self._counted(batch))  # type: ignore[no-untyped-call]
         return mask
 

@@ -123,7 +123,7 @@ class Network(nn.Module):
 
     @property
     def weights(self) -> tuple[Tensor, ...]:
-        """The parameters in the order of `layout`, as `parameters()` has them, in a fifth of its time."""
+        """The parameters in the order of `layout`, as `parameters()` has them, without its search."""
         modules = (self.encoder.gru, self.encoder.norm, self.output)
         return tuple(p for module in modules if module is not None for p in module._parameters.values())  # type: ignore[misc]
 
