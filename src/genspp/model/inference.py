@@ -1,14 +1,22 @@
-"""Running a trained model over many texts: padded batches in, flat masks and probabilities out."""
+"""Running a trained pair over many texts, on the compiled kernels: flat masks and probabilities out."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor
 
-from genspp.data.encode import Encoded, Mask, pad
+from genspp.data.encode import Encoded, Mask
+from genspp.kernels.losses import logit_noise
+from genspp.kernels.memory import floats
+from genspp.kernels.lanes import WIDTH
+from genspp.model.networks import Generator, Pair, Predictor
+from genspp.model.passes import Batch, Network, prepare
+from genspp.model.weights import kernel_order, flatten, pack, sizes_of
+from genspp.streams import Purpose, stream
+
+Probabilities = npt.NDArray[np.float64]
 
 
 @contextmanager
@@ -25,27 +33,66 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def select(selector: Callable[[Tensor, Tensor], Tensor], data: Encoded) -> Mask:
-    """Return the flat mask over `data`; `selector(ids, real)` gives that of a padded batch."""
-    flat = np.zeros(len(data.ids), dtype=np.uint8)
-    with one_thread(), torch.inference_mode():
-        for rows in data.batches():
-            ids, real = data.padded(rows)
-            mask = selector(torch.from_numpy(ids), torch.from_numpy(real)).numpy()
-            index = data.starts[rows][:, None] + np.arange(ids.shape[1])
-            flat[index[real]] = mask[real]
-    return flat
+@contextmanager
+def flushed() -> Iterator[None]:
+    """Let this thread take denormal numbers for zero inside: they cost ten times the time of others and mean nothing."""
+    before = bool(np.float32(1e-40) * np.float32(1) == 0)
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(before)
 
 
-def classify(
-    classifier: Callable[[Tensor, Tensor, Tensor], Tensor], data: Encoded, flat: Mask, classes: int
-) -> npt.NDArray[np.float64]:
-    """Return class probabilities, (texts, classes); `classifier(ids, real, mask)` gives a batch's logits."""
-    probabilities = np.zeros((len(data), classes))
-    with one_thread(), torch.inference_mode():
-        for rows in data.batches():
-            ids, real = data.padded(rows)
-            mask, _ = pad(flat, data.starts, rows)
-            logits = classifier(torch.from_numpy(ids), torch.from_numpy(real), torch.from_numpy(mask) > 0)
-            probabilities[rows] = torch.softmax(logits.double(), dim=1).numpy()
-    return probabilities
+def kernel_weights(network: Generator | Predictor) -> npt.NDArray[np.float32]:
+    """Return a network's weights in the kernels' order."""
+    return pack(flatten(network), kernel_order(sizes_of(network)))
+
+
+def select(pair: Pair, data: Encoded) -> Mask:
+    """Return the flat highlight of all texts: the tokens whose margin, with noise where it is drawn, is at least 0."""
+    batch, network = _laid_out(pair, pair.generator, data)
+    with flushed():
+        logits = network.tokens(batch, kernel_weights(pair.generator), keep=False)
+    margins = logits[: batch.cells] if network.sizes.outputs == 1 else logits[batch.cells :] - logits[: -batch.cells]
+    flat = batch.by_token(margins)
+    if pair.sampled is not None:
+        flat = flat + text_noise(pair.sampled, data)
+    return np.asarray(flat >= 0).view(np.uint8)
+
+
+def classify(pair: Pair, data: Encoded, mask: Mask) -> Probabilities:
+    """Return the class probabilities, (texts, classes), at a flat mask."""
+    return _probabilities(pair, pair.predictor, data, mask)
+
+
+def classify_full_text(pair: Pair, predictor: Predictor, data: Encoded) -> Probabilities:
+    """Return what a predictor that sees every token says, (texts, classes)."""
+    return _probabilities(pair, predictor, data, np.ones(len(data.ids), np.uint8))
+
+
+def text_noise(seed: int, data: Encoded) -> npt.NDArray[np.float32]:
+    """Return logistic noise, one number per token, that is a function of the seed and of the token's text alone.
+
+    So a drawn highlight, too, is the same whatever else is in the batch, and the same at every call.
+    """
+    uniform, noise = floats(len(data.ids)), floats(len(data.ids))
+    for start, end in zip(data.starts, data.starts[1:], strict=False):
+        uniform[start:end] = stream(seed, Purpose.SAMPLE, *data.ids[start:end].tolist()).random(end - start)
+    logit_noise(-(-len(data.ids) // WIDTH), uniform, noise)
+    return noise[: len(data.ids)]
+
+
+def _laid_out(pair: Pair, module: Generator | Predictor, data: Encoded) -> tuple[Batch, Network]:
+    classes = pair.predictor.output.out_features
+    table, (rows,) = prepare(pair.vectors.numpy(), classes, data)
+    return Batch.of_all(rows, np.ones(classes, np.float32)), Network(module, table)
+
+
+def _probabilities(pair: Pair, predictor: Predictor, data: Encoded, mask: Mask) -> Probabilities:
+    batch, network = _laid_out(pair, predictor, data)
+    with flushed():
+        logits = network.texts(batch, kernel_weights(predictor), batch.from_tokens(mask), keep=False)
+    found = batch.by_text(logits, network.sizes.outputs).astype(np.float64)
+    powers = np.exp(found - found.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))

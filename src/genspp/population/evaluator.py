@@ -1,11 +1,11 @@
 """The contract of the population engines: genomes in, evaluations out.
 
 An evaluation is a pure function of the genome, its seed and the encoded data. All randomness of a predictor comes
-from its seed through `fresh_predictor` and `epoch_order`, which every engine shares, so that two engines train
+from its seed through `fresh_predictor` and `streams.epoch_order`, which every engine shares, so that two engines train
 the same predictor on the same batches.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,32 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from genspp.data.encode import Encoded, Mask
-from genspp.model.genome import Weights, draw, predictor_parts
-from genspp.model.spp import Shape
-
-# What a random stream is for; the first word of its key, so that no two purposes share numbers.
-INITIAL_GENOMES, SEARCH, INDIVIDUALS, FULL_TEXT, FINAL = range(5)
-_WEIGHTS, _ORDER = range(2)
-
-
-def stream(seed: int, *key: int) -> np.random.Generator:
-    """Return the random stream that belongs to a seed and a key."""
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, *key])))
-
-
-def seed_of(seed: int, *key: int) -> int:
-    """Return the seed that belongs to a run seed and a key, a number below 2**63."""
-    return int(np.random.SeedSequence([seed, *key]).generate_state(1, np.uint64)[0] >> np.uint64(1))
-
-
-def fresh_predictor(seed: int, shape: Shape) -> Weights:
-    """Draw a predictor's initial weights from its own seed."""
-    return draw(stream(seed, _WEIGHTS), shape, predictor_parts(shape))
-
-
-def epoch_order(seed: int, epoch: int, rows: int) -> npt.NDArray[np.int64]:
-    """Return the order in which an epoch (from 0) visits the training rows."""
-    return stream(seed, _ORDER, epoch).permutation(rows)
+from genspp.model.networks import Cell, Encoder, Generator, Predictor, Shape
+from genspp.model.weights import Weights, draw
+from genspp.streams import Purpose, stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +36,27 @@ class Training:
 class Task:
     """What every evaluation shares: the data, the frozen vectors, the sizes, the budget.
 
-    vectors: (words, inputs) float32, row 0 all zero. class_weights: (classes,) float32; the loss is the weighted
-    mean of the cross-entropies, in training and in validation, as torch defines it. penalise_empty: a text
-    without any selected token costs twice what the others cost on average.
+    cell: the generator's. vectors: (words, inputs) float32, row 0 all zero. class_weights: (classes,) float32; the loss
+    is the weighted mean of the cross-entropies, in training and in validation, as torch defines it. penalise_empty: a
+    text without any selected token costs twice what the others cost on average.
     """
 
     shape: Shape
+    cell: Cell
     vectors: npt.NDArray[np.float32]
     train: Encoded
     val: Encoded
     class_weights: npt.NDArray[np.float32]
     training: Training
     penalise_empty: bool = False
+
+    def generator(self) -> Generator:
+        """Return an untrained generator; a genome is all its weights."""
+        return Generator(Encoder(self.shape, self.cell), 1)
+
+    def predictor(self) -> Predictor:
+        """Return an untrained predictor."""
+        return Predictor(Encoder(self.shape, "gru"), self.shape.classes, selected=True)
 
     def selection_rate(self, val_mask: Mask) -> float:
         """Return the mean over the validation texts of selected / real tokens."""
@@ -84,9 +70,14 @@ class Task:
         return float(rates.mean())
 
 
+def fresh_predictor(seed: int, task: Task) -> Weights:
+    """Draw a predictor's initial weights from its own seed."""
+    return draw(stream(seed, Purpose.WEIGHTS), task.predictor())
+
+
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What one individual is worth, measured on the validation rows.
+    """What one individual is worth, measured on the validation rows; a search keeps all fields there are.
 
     task_loss: (weighted) mean cross-entropy of its predictor, in nats. selection_rate: mean over texts of selected
     tokens / tokens, with the price of empty highlights in it where the task has one.
@@ -103,29 +94,6 @@ class TrainedPredictor:
     weights: Weights
     task_loss: float
     epochs: int
-
-
-def run_training(
-    training: Training,
-    train_epoch: Callable[[int], None],
-    validation_loss: Callable[[], float],
-    weights: Callable[[], Weights],
-) -> TrainedPredictor:
-    """Train for the epochs there are, or until patience ends; every engine's loop.
-
-    train_epoch: trains one epoch, numbered from 0. weights: returns a copy of the present ones.
-    """
-    best, best_loss, best_epoch, epoch = weights(), float("inf"), 0, 0
-    for epoch in range(1, training.epochs + 1):
-        train_epoch(epoch - 1)
-        if training.patience is None and epoch < training.epochs:
-            continue
-        loss = validation_loss()
-        if training.patience is None or loss < best_loss:
-            best, best_loss, best_epoch = weights(), loss, epoch
-        elif epoch - best_epoch >= training.patience:
-            break
-    return TrainedPredictor(best, best_loss, epoch)
 
 
 class Evaluator(Protocol):

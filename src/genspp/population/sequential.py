@@ -17,18 +17,12 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from genspp.data.encode import Encoded, Mask, pad
-from genspp.model.genome import flatten, generator_parts, load_flat, predictor_parts
-from genspp.model.inference import one_thread, select
-from genspp.model.spp import Generator, Predictor
-from genspp.population.evaluator import (
-    Evaluation,
-    Task,
-    TrainedPredictor,
-    Training,
-    epoch_order,
-    fresh_predictor,
-    run_training,
-)
+from genspp.model.inference import one_thread
+from genspp.model.networks import Predictor
+from genspp.model.stopping import EarlyStopping
+from genspp.model.weights import flatten, load_flat
+from genspp.population.evaluator import Evaluation, Task, TrainedPredictor, Training, fresh_predictor
+from genspp.streams import epoch_order
 
 
 class SequentialEvaluator:
@@ -56,31 +50,33 @@ class SequentialEvaluator:
 
     def select(self, genome: npt.NDArray[np.float32], data: Encoded) -> Mask:
         """Return the flat highlight mask of a genome over `data`."""
-        generator = Generator(self.task.shape)
-        load_flat(generator, genome, generator_parts(self.task.shape))
-        return select(lambda ids, real: generator.select(self._vectors[ids], real), data)
+        generator = self.task.generator()
+        load_flat(generator, genome)
+        flat = np.zeros(len(data.ids), np.uint8)
+        with one_thread(), torch.inference_mode():
+            for rows in data.batches():
+                ids, real = data.padded(rows)
+                mask = generator.select(self._vectors[torch.from_numpy(ids)], torch.from_numpy(real)).numpy()
+                index = data.starts[rows][:, None] + np.arange(ids.shape[1])
+                flat[index[real]] = mask[real]
+        return flat
 
     def train_predictor(
         self, train_mask: Mask, val_mask: Mask, seed: int, training: Training | None = None
     ) -> TrainedPredictor:
         """Train one predictor behind fixed masks."""
         training = training or self.task.training
-        parts = predictor_parts(self.task.shape)
-        predictor = Predictor(self.task.shape)
-        load_flat(predictor, fresh_predictor(seed, self.task.shape), parts)
+        predictor = self.task.predictor()
+        load_flat(predictor, fresh_predictor(seed, self.task))
         optimizer = torch.optim.Adam(predictor.parameters(), lr=training.learning_rate)
-
-        def train_epoch(epoch: int) -> None:
-            order = epoch_order(seed, epoch, len(self.task.train))
-            self._train_epoch(predictor, optimizer, train_mask, order, training)
-
+        stopping = EarlyStopping(training.epochs, training.patience)
         with one_thread():
-            return run_training(
-                training,
-                train_epoch,
-                lambda: self._validation_loss(predictor, val_mask),
-                lambda: flatten(predictor, parts),
-            )
+            while not stopping.finished:
+                order = epoch_order(seed, stopping.epoch, len(self.task.train))
+                self._train_epoch(predictor, optimizer, train_mask, order, training)
+                loss = self._validation_loss(predictor, val_mask) if stopping.measured else float("nan")
+                stopping.close_epoch(loss, flatten(predictor))
+        return TrainedPredictor(stopping.best, stopping.best_loss, stopping.epoch)
 
     def close(self) -> None:
         """Stop the worker processes."""
@@ -119,9 +115,9 @@ class SequentialEvaluator:
     def _forward(
         self, predictor: Predictor, data: Encoded, mask: Mask, rows: npt.NDArray[np.int64]
     ) -> tuple[Tensor, Tensor]:
-        ids, _ = data.padded(rows)
+        ids, real = data.padded(rows)
         chosen, _ = pad(mask, data.starts, rows)
-        logits = predictor(self._vectors[torch.from_numpy(ids)], torch.from_numpy(chosen))
+        logits = predictor(self._vectors[torch.from_numpy(ids)], torch.from_numpy(real), torch.from_numpy(chosen))
         return cast(Tensor, logits), torch.from_numpy(data.labels[rows].astype(np.int64))
 
 

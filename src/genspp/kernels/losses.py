@@ -1,0 +1,173 @@
+"""Losses on logits of WIDTH texts at a time, and their gradients; masks drawn from logits, and what they cost.
+
+Logits of texts are (groups, classes, WIDTH), those of tokens (outputs, places, WIDTH). A share is the weight of a text in
+a mean over texts, 0 for lanes without text; with it a sum over all lanes is a mean over texts.
+"""
+
+from typing import Any, NamedTuple
+
+from genspp.kernels.compile import inlined, kernel, routine
+from genspp.kernels.lanes import WIDTH, fma, larger, magnitude, where_equal, where_greater
+from genspp.kernels.math import exponential, logarithm, sigmoid, softplus
+from genspp.kernels.memory import Floats, Ints, load, store, total, vector
+
+
+@routine
+def log_softmax(classes: int, logits: Floats, at: int, out: Floats, to: int) -> None:
+    """Write log softmax(logits) of a group."""
+    highest, mass = load(logits, at), vector(0.0)
+    for label in range(1, classes):
+        highest = larger(highest, load(logits, at + label * WIDTH))
+    for label in range(classes):
+        mass = mass + exponential(load(logits, at + label * WIDTH) - highest)
+    mass = logarithm(mass) + highest
+    for label in range(classes):
+        store(out, to + label * WIDTH, load(logits, at + label * WIDTH) - mass)
+
+
+@routine
+def cross_entropy(classes: int, logits: Floats, at: int, marks: Any, shares: Any, gradient: Floats, to: int) -> float:
+    """Return the sum over lanes of share * -log softmax(logits)[label], and write its gradient, share (p - onehot)."""
+    log_softmax(classes, logits, at, gradient, to)
+    loss = vector(0.0)
+    for label in range(classes):
+        chance = load(gradient, to + label * WIDTH)
+        own = where_equal(marks, float(label), 1.0, 0.0)
+        loss = where_equal(marks, float(label), chance, loss)
+        store(gradient, to + label * WIDTH, (exponential(chance) - own) * shares)
+    return -float(total(loss * shares))
+
+
+@kernel
+def task_loss(groups: int, classes: int, logits: Floats, marks: Floats, shares: Floats, gradient: Floats) -> float:
+    """Return the weighted mean cross-entropy, as torch.nn.functional.cross_entropy has it, and write its gradient."""
+    loss = 0.0
+    for group in range(groups):
+        at = group * classes * WIDTH
+        own = load(marks, group * WIDTH), load(shares, group * WIDTH)
+        loss += cross_entropy(classes, logits, at, own[0], own[1], gradient, at)
+    return loss
+
+
+@kernel
+def divergence(
+    groups: int, classes: int, p: Floats, q: Floats, shares: Floats, d_p: Floats, d_q: Floats
+) -> float:
+    """Return the mean over texts of KL(softmax p || softmax q), and write the gradients of both logits."""
+    loss = 0.0
+    for group in range(groups):
+        at, share = group * classes * WIDTH, load(shares, group * WIDTH)
+        log_softmax(classes, p, at, d_p, at)
+        log_softmax(classes, q, at, d_q, at)
+        found = vector(0.0)
+        for label in range(classes):
+            a, b = load(d_p, at + label * WIDTH), load(d_q, at + label * WIDTH)
+            found = fma(exponential(a), a - b, found)
+        for label in range(classes):
+            a, b = load(d_p, at + label * WIDTH), load(d_q, at + label * WIDTH)
+            chance = exponential(a)
+            store(d_p, at + label * WIDTH, chance * (a - b - found) * share)
+            store(d_q, at + label * WIDTH, (exponential(b) - chance) * share)
+        loss += float(total(found * share))
+    return loss
+
+
+@kernel
+def jensen_shannon(groups: int, classes: int, p: Floats, q: Floats, shares: Floats, d_p: Floats, spare: Floats) -> float:
+    """Return the mean over texts of KL(p || m) / 2 + KL(q || m) / 2, m = (p + q) / 2, and write the gradient of p's logits.
+
+    With a = log p and c = log m, the gradient at p is (a - c) / 2, and through the softmax p (a - c - sum p (a - c)) / 2.
+    """
+    loss = 0.0
+    for group in range(groups):
+        at, share = group * classes * WIDTH, load(shares, group * WIDTH)
+        log_softmax(classes, p, at, d_p, at)
+        log_softmax(classes, q, at, spare, at)
+        mean, other = vector(0.0), vector(0.0)
+        for label in range(classes):
+            a, b = load(d_p, at + label * WIDTH), load(spare, at + label * WIDTH)
+            chance, guided = exponential(a), exponential(b)
+            middle = logarithm(0.5 * (chance + guided))
+            mean, other = fma(chance, a - middle, mean), fma(guided, b - middle, other)
+        for label in range(classes):
+            a, b = load(d_p, at + label * WIDTH), load(spare, at + label * WIDTH)
+            chance = exponential(a)
+            middle = logarithm(0.5 * (chance + exponential(b)))
+            store(d_p, at + label * WIDTH, 0.5 * share * chance * (a - middle - mean))
+        loss += 0.5 * float(total((mean + other) * share))
+    return loss
+
+
+# ---- masks
+
+
+@inlined
+def logistic(uniform: Any) -> Any:
+    """The logit of a uniform number: the difference of two Gumbel noises."""
+    return logarithm(larger(uniform, 1.4901161e-08)) - logarithm(larger(1.0 - uniform, 1.4901161e-08))
+
+
+@kernel
+def draw_mask(
+    places: int, rows: int, logits: Floats, uniform: Floats, counted: Floats, mask: Floats, slopes: Floats
+) -> None:
+    """Write 1 where selecting a token (logit 1) beats dropping it (logit 0) with Gumbel noise, and the slope there.
+
+    The noise is the logit of `uniform`; the slope is that of sigma(margin + noise), which gradients go back through.
+    counted: 1 where a token may be selected at all; elsewhere both are 0.
+    """
+    for at in range(0, places * WIDTH, WIDTH):
+        margin = load(logits, rows + at) - load(logits, at) + logistic(load(uniform, at))
+        chance, there = sigmoid(margin), load(counted, at)
+        store(mask, at, where_greater(margin, 0.0, there, 0.0))
+        store(slopes, at, chance * (1.0 - chance) * there)
+
+
+@kernel
+def logit_noise(places: int, uniform: Floats, noise: Floats) -> None:
+    """Write the logits of uniform numbers."""
+    for at in range(0, places * WIDTH, WIDTH):
+        store(noise, at, logistic(load(uniform, at)))
+
+
+class Omega(NamedTuple):
+    """The regularisers of a batch's masks: rate * |selected / tokens - alpha| + scatter * switches."""
+
+    rate: float
+    scatter: float
+    tokens: int
+    alpha: float
+
+
+@kernel
+def regularise(groups: int, first: Ints, counted: Floats, mask: Floats, omega: Omega, gradient: Floats) -> float:
+    """Return the regularisers of a mask, and write their gradient. A pair of neighbours counts where its second does."""
+    found, switches = vector(0.0), vector(0.0)
+    for at in range(0, first[groups] * WIDTH, WIDTH):
+        found = found + load(mask, at)
+    excess = float(total(found)) / omega.tokens - omega.alpha
+    slope = omega.rate / omega.tokens * (1.0 if excess > 0 else -1.0 if excess < 0 else 0.0)
+    for at in range(0, first[groups] * WIDTH, WIDTH):
+        store(gradient, at, vector(slope))
+    for group in range(groups):
+        for place in range(first[group] + 1, first[group + 1]):
+            at = place * WIDTH
+            step = (load(mask, at) - load(mask, at - WIDTH)) * load(counted, at)
+            switches = switches + magnitude(step)
+            store(gradient, at, fma(step, omega.scatter, load(gradient, at)))
+            store(gradient, at - WIDTH, fma(step, -omega.scatter, load(gradient, at - WIDTH)))
+    return omega.rate * abs(excess) + omega.scatter * float(total(switches))
+
+
+@kernel
+def binary_cross_entropy(
+    places: int, logits: Floats, rows: int, targets: Floats, shares: Floats, gradient: Floats
+) -> float:
+    """Return the sum over tokens of share * (softplus(x) - target x), x = logit 1, and write its gradient at both."""
+    loss = vector(0.0)
+    for at in range(0, places * WIDTH, WIDTH):
+        x, target, share = load(logits, rows + at), load(targets, at), load(shares, at)
+        loss = fma(share, softplus(x) - target * x, loss)
+        store(gradient, at, vector(0.0))
+        store(gradient, rows + at, (sigmoid(x) - target) * share)
+    return float(total(loss))

@@ -1,0 +1,362 @@
+"""A GRU, a norm if there is one, and a linear layer: over all tokens of a batch, over its texts, and back.
+
+The weights of a network are one flat vector: those of the GRU's directions (see `gru`), scale and shift of the norm if
+there is one, weights and biases of the linear layer; features are (ways, hidden), padded units included.
+"""
+
+from typing import NamedTuple
+
+from genspp.kernels.compile import inlined, kernel, routine
+from genspp.kernels.gru import (
+    Sizes,
+    backward,
+    collect_recurrent,
+    forward,
+    gate_size,
+    gate_slot,
+    gru_layout,
+    gru_parts,
+    slot,
+    state_size,
+    sum_biases,
+    sum_recurrent,
+)
+from genspp.kernels.inputs import Table, collect_inputs, project_gates, sum_inputs
+from genspp.kernels.lanes import WIDTH, fma
+from genspp.kernels.layers import (
+    LOWEST,
+    linear,
+    linear_back,
+    normalise,
+    normalise_back,
+    pool,
+    pool_back,
+    token_logits,
+    token_logits_back,
+)
+from genspp.kernels.memory import Floats, Ints, clear, fill, floats, integers, load, store, total, vector
+from genspp.kernels.texts import Layout
+
+
+def network_layout(sizes: Sizes) -> tuple[int, int, int]:
+    """Return where the norm's weights and the linear layer's begin in a network's, and where they end."""
+    wide = sizes.ways * sizes.hidden
+    norm = sizes.ways * gru_layout(sizes)[3]
+    head = norm + (2 * wide if sizes.normed else 0)
+    return norm, head, head + sizes.outputs * (wide + 1)
+
+
+@inlined
+def parts(sizes: Sizes) -> tuple[int, int, int]:
+    """As `network_layout`, for kernels."""
+    _, _, _, size = gru_parts(sizes)
+    wide = sizes.ways * sizes.hidden
+    norm = sizes.ways * size
+    head = norm + (2 * wide if sizes.normed else 0)
+    return norm, head, head + sizes.outputs * (wide + 1)
+
+
+class Space(NamedTuple):
+    """The memory of a network's way over a batch and back.
+
+    projected, d_projected: per direction, `table` numbers apart, a row per word. states, normal, d_features: per
+    direction, `slots` numbers apart. gates: per direction, `history` numbers apart. seen: (places, WIDTH) the cells of
+    the tokens that are seen. soft: rows of tokens that are seen in part. The rest belongs to layers and sums.
+    """
+
+    table: int
+    slots: int
+    history: int
+    projected: Floats
+    d_projected: Floats
+    states: Floats
+    gates: Floats
+    normal: Floats
+    deviations: Floats
+    d_features: Floats
+    scale: Floats
+    shift: Floats
+    seen: Ints
+    soft: Floats
+    pooled: Floats
+    when: Floats
+    d_pooled: Floats
+    slope: Floats
+    turned: Floats
+    here: Ints
+    dense: Ints
+    recurrent_sums: Floats
+    bias_sums: Floats
+    scale_sums: Floats
+    shift_sums: Floats
+    head_sums: Floats
+
+
+class Extent(NamedTuple):
+    """How much a batch may hold: groups, places, the places of one group, different words."""
+
+    groups: int
+    places: int
+    longest: int
+    words: int
+
+
+def make_space(sizes: Sizes, extent: Extent, *, keep: bool = True, soft: bool = False, one: bool = False) -> Space:
+    """Return the memory for batches of some extent.
+
+    keep: whether there will be a way back. one: whether it follows after every group, so that one history is enough.
+    """
+    hidden, ways, row, (groups, places, longest, words) = sizes.hidden, sizes.ways, 3 * sizes.hidden, extent
+    wide, table, seen = ways * hidden, (words + 2) * row, integers(places * WIDTH)
+    slots = (places + 2 * groups if keep and not one else longest + 2) * state_size(hidden)
+    history = (places if keep and not one else longest) * gate_size(hidden)
+    return Space(
+        table=table,
+        slots=slots,
+        history=history,
+        projected=floats(ways * table),
+        d_projected=floats(ways * table if keep else 0),
+        states=floats(ways * slots),
+        gates=floats(ways * history),
+        normal=floats(ways * slots if sizes.normed else 0),
+        deviations=floats(places * WIDTH),
+        d_features=floats(ways * slots if keep else 0),
+        scale=floats(wide),
+        shift=floats(wide),
+        seen=seen,
+        soft=floats(ways * (len(seen) + 1) * row if soft else 0),
+        pooled=floats(groups * wide * WIDTH),
+        when=floats(groups * wide * WIDTH),
+        d_pooled=floats(wide * WIDTH),
+        slope=floats(hidden * WIDTH),
+        turned=floats(row * WIDTH),
+        here=integers(WIDTH),
+        dense=integers(words + 2),
+        recurrent_sums=floats(ways * hidden // 4 * row * WIDTH),
+        bias_sums=floats(ways * hidden * WIDTH),
+        scale_sums=floats(wide * WIDTH),
+        shift_sums=floats(wide * WIDTH),
+        head_sums=floats(sizes.outputs * (wide + 1) * WIDTH),
+    )
+
+
+# ---- one group, forwards and back
+
+
+@routine
+def begin(count: int, sizes: Sizes, layout: Layout, table: Table, weights: Floats, space: Space) -> None:
+    """Project a batch's words, and take scale and shift out of the weights."""
+    for way in range(sizes.ways):
+        project_gates(count, layout.used, table, sizes, way, weights, space.projected, way * space.table)
+    norm, _, _ = parts(sizes)
+    wide = sizes.ways * sizes.hidden
+    for feature in range(0, wide, WIDTH):
+        store(space.scale, feature, load(weights, norm + feature) if sizes.normed else vector(1.0))
+        store(space.shift, feature, load(weights, norm + wide + feature) if sizes.normed else vector(0.0))
+
+
+@routine
+def _blend(sizes: Sizes, layout: Layout, places: int, mask: Floats, space: Space) -> None:
+    """Write a row of its own for every token: b + mask W x."""
+    row, projected, soft, cells = 3 * sizes.hidden, space.projected, space.soft, layout.cells
+    stride = (len(space.seen) + 1) * row
+    for way in range(sizes.ways):
+        for cell in range(places * WIDTH):
+            word = way * space.table + cells[cell] * row
+            for unit in range(0, row, WIDTH):
+                bias = load(projected, way * space.table + unit)
+                value = fma(load(projected, word + unit) - bias, fill(mask, cell, 0), bias)
+                store(soft, way * stride + (cell + 1) * row + unit, value)
+
+
+@routine
+def see(sizes: Sizes, layout: Layout, places: int, mask: Floats, soft: bool, space: Space) -> None:
+    """Note the cells that are seen: those whose mask is not 0; in part, the rows of the tokens themselves."""
+    for cell in range(places * WIDTH):
+        there = layout.cells[cell] if mask[cell] != 0 else 0
+        space.seen[cell] = cell + 1 if soft and layout.cells[cell] > 0 else there
+
+
+@routine
+def run_group(
+    sizes: Sizes, layout: Layout, group: int, cells: Ints, rows: Floats, stride: int, weights: Floats, space: Space,
+    keep: int,
+) -> None:  # fmt: skip
+    """Run all directions over a group, from states of zero, and normalise."""
+    start = layout.first[group]
+    places, at = layout.first[group + 1] - start, start * WIDTH
+    slots, history = keep * (start + 2 * group) * slot(sizes.hidden), keep * start * gate_slot(sizes.hidden)
+    for way in range(sizes.ways):
+        given = way * space.slots + slots + (0 if way == 0 else (places + 1) * slot(sizes.hidden))
+        clear(space.states, given, sizes.hidden * WIDTH)
+        forward(
+            sizes, way, places, cells, layout.real, at, weights, rows, way * stride, space.states,
+            way * space.slots + slots, space.gates, way * space.history + history, keep, space.here,
+        )  # fmt: skip
+    if sizes.normed:
+        normalise(
+            sizes, places, space.states, slots, space.slots, layout.real, at, space.normal, space.deviations
+        )
+
+
+@routine
+def clear_sums(count: int, sizes: Sizes, space: Space) -> None:
+    """Set all sums over a batch to zero."""
+    hidden, row, wide = sizes.hidden, 3 * sizes.hidden, sizes.ways * sizes.hidden
+    for way in range(sizes.ways):
+        clear(space.d_projected, way * space.table, (count + 1) * row)
+    clear(space.recurrent_sums, 0, sizes.ways * hidden // 4 * row * WIDTH)
+    clear(space.bias_sums, 0, wide * WIDTH)
+    clear(space.scale_sums, 0, wide * WIDTH)
+    clear(space.shift_sums, 0, wide * WIDTH)
+    clear(space.head_sums, 0, sizes.outputs * (wide + 1) * WIDTH)
+
+
+@routine
+def run_group_back(
+    sizes: Sizes, layout: Layout, group: int, slots: int, history: int, mask: Floats, weights: Floats, space: Space,
+    d_mask: Floats,
+) -> None:  # fmt: skip
+    """Go back from the gradient at a group's features, and add to all sums. Its history begins at slots and history."""
+    start = layout.first[group]
+    places, at, states = layout.first[group + 1] - start, start * WIDTH, space.states
+    if sizes.normed:
+        normalise_back(
+            sizes, places, space.normal, space.d_features, slots, space.slots, layout.real, at, space.deviations
+        )
+    for way in range(sizes.ways):
+        own_slots, own_history = way * space.slots + slots, way * space.history + history
+        clear(space.slope, 0, sizes.hidden * WIDTH)
+        backward(
+            sizes, way, places, layout.real, at, weights, states, space.d_features, own_slots, space.gates,
+            own_history, space.slope,
+        )  # fmt: skip
+        sum_recurrent(sizes, way, places, states, own_slots, space.gates, own_history, space.recurrent_sums)
+        sum_biases(sizes, way, places, space.gates, own_history, space.bias_sums)
+        sum_inputs(
+            sizes, places, layout.cells, mask, at, space.gates, own_history, space.turned, space.projected,
+            space.d_projected, way * space.table, d_mask,
+        )  # fmt: skip
+
+
+@routine
+def collect(count: int, sizes: Sizes, layout: Layout, table: Table, space: Space, gradient: Floats) -> None:
+    """Bring all sums over a batch into the order of the weights."""
+    norm, head, _ = parts(sizes)
+    _, _, _, size = gru_parts(sizes)
+    wide = sizes.ways * sizes.hidden
+    for way in range(sizes.ways):
+        collect_inputs(
+            count, layout.used, space.dense, table, sizes.inputs, 3 * sizes.hidden, space.d_projected,
+            way * space.table, gradient[way * size :],
+        )  # fmt: skip
+        collect_recurrent(sizes, way, space.recurrent_sums, space.bias_sums, gradient)
+    if sizes.normed:
+        for feature in range(wide):
+            gradient[norm + feature] = total(load(space.scale_sums, feature * WIDTH))
+            gradient[norm + wide + feature] = total(load(space.shift_sums, feature * WIDTH))
+    for weight in range(sizes.outputs * (wide + 1)):
+        gradient[head + weight] = total(load(space.head_sums, weight * WIDTH))
+
+
+@inlined
+def features_of(sizes: Sizes, space: Space) -> Floats:
+    """Return what the layers behind the recurrence read."""
+    return space.normal if sizes.normed else space.states
+
+
+# ---- a batch, called from Python
+
+
+@kernel
+def tokens_forward(
+    groups: int, count: int, keep: int, sizes: Sizes, layout: Layout, table: Table, weights: Floats, space: Space,
+    logits: Floats, rows: int,
+) -> None:  # fmt: skip
+    """Write the logits of every token, (outputs, places, WIDTH), outputs `rows` apart. keep: 0 if nobody goes back."""
+    begin(count, sizes, layout, table, weights, space)
+    _, head, _ = parts(sizes)
+    for group in range(groups):
+        run_group(sizes, layout, group, layout.cells, space.projected, space.table, weights, space, keep)
+        start = layout.first[group]
+        token_logits(
+            sizes, layout.first[group + 1] - start, features_of(sizes, space),
+            keep * (start + 2 * group) * slot(sizes.hidden), space.slots, space.scale, space.shift, weights, head, logits, start * WIDTH, rows,
+        )  # fmt: skip
+
+
+@kernel
+def tokens_back(
+    groups: int, count: int, sizes: Sizes, layout: Layout, table: Table, weights: Floats, space: Space,
+    d_logits: Floats, rows: int, gradient: Floats, nothing: Floats,
+) -> None:  # fmt: skip
+    """Write the gradient of the weights, given that of the logits."""
+    clear_sums(count, sizes, space)
+    _, head, _ = parts(sizes)
+    for group in range(groups):
+        start = layout.first[group]
+        slots = (start + 2 * group) * slot(sizes.hidden)
+        token_logits_back(
+            sizes, layout.first[group + 1] - start, features_of(sizes, space), slots, space.slots, space.scale,
+            space.shift, weights, head, d_logits, start * WIDTH, rows, space.d_features, space.scale_sums,
+            space.shift_sums, space.head_sums,
+        )  # fmt: skip
+        history = start * gate_slot(sizes.hidden)
+        run_group_back(sizes, layout, group, slots, history, layout.real, weights, space, nothing)
+    collect(count, sizes, layout, table, space, gradient)
+
+
+@kernel
+def texts_forward(
+    groups: int, count: int, keep: int, sizes: Sizes, layout: Layout, table: Table, weights: Floats, space: Space,
+    mask: Floats, soft: bool, selected: bool, logits: Floats,
+) -> None:  # fmt: skip
+    """Write the logits of every text, (groups, outputs, WIDTH), at a mask (places, WIDTH).
+
+    soft: the mask may be between 0 and 1. selected: pool the selected tokens and 0, otherwise all real tokens.
+    """
+    begin(count, sizes, layout, table, weights, space)
+    places, row, wide = layout.first[groups], 3 * sizes.hidden, sizes.ways * sizes.hidden
+    see(sizes, layout, places, mask, soft, space)
+    rows, stride = space.projected, space.table
+    if soft:
+        _blend(sizes, layout, places, mask, space)
+        rows, stride = space.soft, (len(space.seen) + 1) * row
+    _, head, _ = parts(sizes)
+    for group in range(groups):
+        run_group(sizes, layout, group, space.seen, rows, stride, weights, space, keep)
+        start = layout.first[group]
+        at, out = start * WIDTH, group * wide * WIDTH
+        pool(
+            sizes, layout.first[group + 1] - start, features_of(sizes, space),
+            keep * (start + 2 * group) * slot(sizes.hidden), space.slots, space.scale, space.shift, space.seen if selected else layout.cells, at,
+            0.0 if selected else LOWEST, space.pooled[out:], space.when[out:],
+        )  # fmt: skip
+        linear(wide, sizes.outputs, weights, head, space.pooled, out, logits, group * sizes.outputs * WIDTH)
+
+
+@kernel
+def texts_back(
+    groups: int, count: int, sizes: Sizes, layout: Layout, table: Table, weights: Floats, space: Space, mask: Floats,
+    d_logits: Floats, gradient: Floats, d_mask: Floats,
+) -> None:  # fmt: skip
+    """Write the gradient of the weights and, unless d_mask is empty, that of the mask, given that of the logits."""
+    clear_sums(count, sizes, space)
+    clear(d_mask, 0, layout.first[groups] * WIDTH if len(d_mask) > 0 else 0)
+    _, head, _ = parts(sizes)
+    wide = sizes.ways * sizes.hidden
+    for group in range(groups):
+        start = layout.first[group]
+        slots, out = (start + 2 * group) * slot(sizes.hidden), group * wide * WIDTH
+        linear_back(
+            wide, sizes.outputs, weights, head, space.pooled, out, d_logits, group * sizes.outputs * WIDTH,
+            space.d_pooled, 0, space.head_sums,
+        )  # fmt: skip
+        pool_back(
+            sizes, layout.first[group + 1] - start, features_of(sizes, space), slots, space.slots, space.scale,
+            space.when[out:], space.d_pooled, space.d_features, space.scale_sums, space.shift_sums,
+        )  # fmt: skip
+        run_group_back(
+            sizes, layout, group, slots, start * gate_slot(sizes.hidden), mask, weights, space, d_mask
+        )
+    collect(count, sizes, layout, table, space, gradient)

@@ -1,0 +1,105 @@
+"""The networks of every method in plain torch: the definition of right, which the compiled kernels are tested against.
+
+A generator gives every token a logit (or two: for dropping and for selecting it), a predictor classifies from the
+selected tokens alone. Both see frozen word vectors. Arrays are (texts, tokens) for ids and masks, (texts, tokens,
+width) for vectors; `real` marks the tokens that are not padding. Nothing here depends on how far a batch is padded or
+on who else is in it: recurrences are packed, and pooling looks at real tokens only.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+Cell = Literal["gru", "bigru"]
+CELLS: tuple[Cell, ...] = ("gru", "bigru")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The sizes of a pair. `hidden` is per direction, as in torch."""
+
+    inputs: int
+    hidden: int
+    classes: int
+
+
+class Encoder(nn.Module):
+    """GRU(inputs -> hidden), one or two directions, and a layer norm over its features where the method has one."""
+
+    def __init__(self, shape: Shape, cell: Cell, norm: nn.LayerNorm | None = None) -> None:
+        super().__init__()
+        self.gru = nn.GRU(shape.inputs, shape.hidden, batch_first=True, bidirectional=cell == "bigru")
+        self.norm = norm
+        self.features = shape.hidden * (2 if cell == "bigru" else 1)
+
+    def forward(self, vectors: Tensor, real: Tensor) -> Tensor:
+        """Return the states, (texts, tokens, features); those of padding are zero, before the norm."""
+        packed = pack_padded_sequence(vectors, real.sum(1).cpu(), batch_first=True, enforce_sorted=False)
+        states, _ = pad_packed_sequence(self.gru(packed)[0], batch_first=True, total_length=real.shape[1])
+        return states if self.norm is None else self.norm(states)  # type: ignore[no-any-return]
+
+
+class Generator(nn.Module):
+    """Encoder and linear layer: one logit per token, or two, for dropping (0) and selecting (1) it."""
+
+    def __init__(self, encoder: Encoder, outputs: int) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.output = nn.Linear(encoder.features, outputs)
+
+    def forward(self, vectors: Tensor, real: Tensor) -> Tensor:
+        """Return the logits, (texts, tokens, outputs)."""
+        logits: Tensor = self.output(self.encoder(vectors, real))
+        return logits
+
+    def margins(self, vectors: Tensor, real: Tensor) -> Tensor:
+        """Return by how much selecting a token is preferred to dropping it, (texts, tokens)."""
+        logits = self(vectors, real)
+        margins: Tensor = logits[..., 0] if logits.shape[-1] == 1 else logits[..., 1] - logits[..., 0]
+        return margins
+
+    def select(self, vectors: Tensor, real: Tensor) -> Tensor:
+        """Return the highlight, (texts, tokens): the real tokens whose margin is at least 0."""
+        return (self.margins(vectors, real) >= 0) & real
+
+
+class Predictor(nn.Module):
+    """Encoder over the vectors times the mask, the highest value of every feature, linear layer.
+
+    An unselected token is a zero vector: the state moves on over it, but learns nothing of it. selected: whether only
+    selected tokens are pooled, and 0 with them, so that an empty highlight pools to zero; otherwise all real tokens are.
+    """
+
+    def __init__(self, encoder: Encoder, classes: int, *, selected: bool) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.output = nn.Linear(encoder.features, classes)
+        self.selected = selected
+
+    def forward(self, vectors: Tensor, real: Tensor, mask: Tensor) -> Tensor:
+        """Return the class logits, (texts, classes), at a mask of numbers from 0 to 1."""
+        chosen = mask.to(vectors.dtype)
+        states = self.encoder(vectors * chosen.unsqueeze(-1), real)
+        pooled = (chosen != 0) & real if self.selected else real
+        highest = states.masked_fill(~pooled.unsqueeze(-1), -torch.inf).amax(1)
+        logits: Tensor = self.output(highest.clamp(min=0) if self.selected else highest)
+        return logits
+
+
+class Pair(nn.Module):
+    """A generator and a predictor, which may share modules, with the frozen table of word vectors that both read.
+
+    sampled: the seed of highlights that are drawn instead of chosen, which some methods do at evaluation; else None.
+    """
+
+    vectors: Tensor
+
+    def __init__(self, vectors: Tensor, generator: Generator, predictor: Predictor, sampled: int | None = None) -> None:
+        super().__init__()
+        self.register_buffer("vectors", vectors)
+        self.generator = generator
+        self.predictor = predictor
+        self.sampled = sampled

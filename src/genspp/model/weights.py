@@ -1,0 +1,155 @@
+"""Weights as one flat vector and back, in torch's order of parameters; and in the kernels' order.
+
+A parameter that two modules share counts once.
+"""
+
+import math
+from collections.abc import Iterable
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from genspp.kernels.gru import Sizes
+from genspp.kernels.lanes import WIDTH
+from genspp.kernels.memory import floats
+from genspp.model.networks import Generator, Predictor
+
+Weights = npt.NDArray[np.float32]
+Places = npt.NDArray[np.int64]
+
+
+def flatten(module: nn.Module) -> Weights:
+    """Return a copy of a module's parameters as one flat vector."""
+    return torch.cat([parameter.detach().reshape(-1) for parameter in module.parameters()]).numpy()
+
+
+def load_flat(module: nn.Module, flat: Weights) -> None:
+    """Copy a flat vector into a module's parameters."""
+    parameters = list(module.parameters())
+    parts = torch.from_numpy(np.array(flat, np.float32)).split([parameter.numel() for parameter in parameters])  # type: ignore[no-untyped-call]
+    with torch.no_grad():
+        for parameter, part in zip(parameters, parts, strict=True):
+            parameter.copy_(part.view_as(parameter))
+
+
+def count(module: nn.Module) -> int:
+    """Return how many numbers a module's parameters hold together."""
+    return sum(parameter.numel() for parameter in module.parameters())
+
+
+def draw(stream: np.random.Generator, module: nn.Module) -> Weights:
+    """Draw fresh weights as torch does by default: U(-1/sqrt(fan), 1/sqrt(fan)), norms 1 and 0.
+
+    The fan is the hidden size of a GRU, and the number of inputs of a linear layer.
+    """
+    bounds: dict[int, float | None] = {}
+    for part in module.modules():
+        if isinstance(part, nn.LayerNorm):
+            bounds |= {id(part.weight): None, id(part.bias): None}
+        elif isinstance(part, nn.GRU | nn.Linear):
+            fan = part.hidden_size if isinstance(part, nn.GRU) else part.in_features
+            bounds |= {id(parameter): 1 / math.sqrt(fan) for parameter in part.parameters()}
+    drawn = []
+    for parameter in module.parameters():
+        bound = bounds[id(parameter)]
+        if bound is None:
+            drawn.append(np.full(parameter.numel(), float(parameter.detach().reshape(-1)[0])))
+        else:
+            drawn.append(stream.uniform(-bound, bound, parameter.numel()))
+    return np.concatenate(drawn).astype(np.float32)
+
+
+def sizes_of(network: Generator | Predictor) -> Sizes:
+    """Return the sizes of a network as the kernels have them."""
+    gru, outputs = network.encoder.gru, network.output.out_features
+    hidden = -(-gru.hidden_size // WIDTH) * WIDTH
+    ways, normed = 2 if gru.bidirectional else 1, network.encoder.norm is not None
+    return Sizes(gru.input_size, hidden, gru.hidden_size, ways, outputs, normed)
+
+
+def parameters_of(network: Generator | Predictor) -> list[Tensor]:
+    """Return the parameters of a network in torch's order: GRU, norm, linear layer."""
+    return list(network.parameters())
+
+
+@cache
+def kernel_order(sizes: Sizes) -> Places:
+    """Return, for every number of a network's weights in the kernels' order, its place in torch's; -1 for padding."""
+    D, K, H, ways, outputs, normed = sizes
+    taken = 0
+
+    def torch_part(*shape: int) -> Places:
+        nonlocal taken
+        taken += math.prod(shape)
+        return np.arange(taken - math.prod(shape), taken).reshape(shape)
+
+    def padded(part: Places, *shape: int) -> Places:
+        room = np.full(shape, -1, np.int64)
+        room[tuple(slice(size) for size in part.shape)] = part
+        return room.ravel()
+
+    laid = []
+    for _ in range(ways):
+        inputs, recurrent = torch_part(3, H, D), torch_part(3, H, H)
+        bias, recurrent_bias = torch_part(3, H), torch_part(3, H)
+        laid += [padded(inputs.transpose(2, 0, 1), D, 3, K), padded(bias, 3, K)]
+        laid += [padded(recurrent.transpose(2, 0, 1), K, 3, K), padded(recurrent_bias, 3, K)]
+    if normed:
+        laid += [padded(torch_part(ways, H), ways, K), padded(torch_part(ways, H), ways, K)]
+    laid += [padded(torch_part(outputs, ways, H), outputs, ways, K), torch_part(outputs)]
+    return np.concatenate(laid)
+
+
+def pack(flat: Weights, order: Places) -> Weights:
+    """Return flat weights in the kernels' order, zero in the padding."""
+    packed = floats(len(order))
+    packed[: len(order)] = np.where(order >= 0, flat[order], 0)
+    return packed
+
+
+def unpack(packed: Weights, order: Places) -> Weights:
+    """Return weights (or gradients) in torch's order."""
+    flat = np.empty(int(order.max()) + 1, np.float32)
+    real = order >= 0
+    flat[order[real]] = packed[: len(order)][real]
+    return flat
+
+
+class Vector:
+    """The parameters of several modules in one vector, and where in it the weights of each network are.
+
+    numbers: the parameters in torch's order, then a zero that stands for all padding.
+    """
+
+    def __init__(self, modules: Iterable[nn.Module]) -> None:
+        self.parameters = list(dict.fromkeys(p for module in modules for p in module.parameters()))
+        sizes = [parameter.numel() for parameter in self.parameters]
+        self._starts = dict(zip(map(id, self.parameters), np.cumsum([0, *sizes]).tolist(), strict=False))
+        self.numbers = floats(sum(sizes))
+        self.size = sum(sizes)
+        self.fetch()
+
+    def places(self, parameters: Iterable[Tensor]) -> Places:
+        """Return where the numbers of some parameters lie, one parameter after the other."""
+        starts = [(self._starts[id(parameter)], parameter.numel()) for parameter in parameters]
+        return np.concatenate([np.arange(start, start + size) for start, size in starts])
+
+    def kernel_places(self, network: Generator | Predictor) -> Places:
+        """Return where a network's weights lie, in the kernels' order; padding lies behind all of them."""
+        own, order = self.places(parameters_of(network)), kernel_order(sizes_of(network))
+        return np.where(order >= 0, own[order], self.size)
+
+    def fetch(self) -> None:
+        """Read the parameters."""
+        self.numbers[: self.size] = np.concatenate([p.detach().numpy().ravel() for p in self.parameters])
+
+    def put(self) -> None:
+        """Write the parameters."""
+        with torch.no_grad():
+            for parameter in self.parameters:
+                start = self._starts[id(parameter)]
+                part = self.numbers[start : start + parameter.numel()]
+                parameter.copy_(torch.from_numpy(part).view_as(parameter))
