@@ -30,7 +30,6 @@ from genspp.kernels.memory import (
     load_quad,
     quad,
     store,
-    store_offsets,
     store_sums,
     total,
 )
@@ -106,12 +105,12 @@ def forward(
     gates: Floats,
     history: int,
     keep: int,
-    here: Ints,
 ) -> None:
     """Run a direction over a group.
 
-    cells, moved: (places, WIDTH) from `at` on. projected: from `table` on, one row of 3 x hidden per word. states: from
-    `slots` on, the given one first. gates: from `history` on; with `keep` 0 the places overwrite each other. here: room for WIDTH.
+    cells, moved: (places, WIDTH) from `at` on. projected: one row of 3 x hidden per word, that of a cell from `table` +
+    cell on. states: from
+    `slots` on, the given one first. gates: from `history` on; with `keep` 0 the places overwrite each other.
     """
     hidden, row = sizes.hidden, 3 * sizes.hidden
     _, recurrent, recurrent_bias, size = gru_parts(sizes)
@@ -121,17 +120,17 @@ def forward(
         state = slots + (place + 1) * slot(hidden)
         before = state - slot(hidden) if way == 0 else state + slot(hidden)
         gate = history + keep * place * gate_slot(hidden)
-        store_offsets(here, cells, at + place * WIDTH, row)
-        move = load(moved, at + place * WIDTH)
+        here, move = at + place * WIDTH, load(moved, at + place * WIDTH)
         for unit in range(0, hidden, QUAD):
-            r, z = gather(projected, here, table + unit), gather(projected, here, table + hidden + unit)
+            r = gather(projected, cells, here, table + unit)
+            z = gather(projected, cells, here, table + hidden + unit)
             q = fill_quad(weights, recurrent_bias + 2 * hidden + unit, 1)
             for k in range(hidden):
                 value, weight = load(states, before + k * WIDTH), recurrent + k * row + unit
                 r = fma(fill_quad(weights, weight, 1), value, r)
                 z = fma(fill_quad(weights, weight + hidden, 1), value, z)
                 q = fma(fill_quad(weights, weight + 2 * hidden, 1), value, q)
-            old, x = load_quad(states, before + unit * WIDTH), gather(projected, here, table + 2 * hidden + unit)
+            old, x = load_quad(states, before + unit * WIDTH), gather(projected, cells, here, table + 2 * hidden + unit)
             r, z, n, new = cell(r, z, x, q, old, move)
             store(states, state + unit * WIDTH, new)
             store(gates, gate + unit * WIDTH, r)

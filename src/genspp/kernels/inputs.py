@@ -22,7 +22,9 @@ from genspp.kernels.memory import (
     floats,
     load,
     load_quad,
+    lowest_lane,
     quad,
+    seen_lanes,
     store,
     store_spaced,
     store_turned,
@@ -112,6 +114,20 @@ def project_gates(
 
 
 @routine
+def _sum_mask(
+    row: int, cells: Ints, here: int, turned: Floats, projected: Floats, table: int, d_mask: Floats
+) -> None:
+    """Add, for every lane with a word, the gradient at its gates times W x to that of its mask."""
+    for lane in range(WIDTH):
+        if cells[here + lane] > 0:
+            source, word, sum_ = lane * row, table + cells[here + lane], vector(0.0)
+            for unit in range(0, row, WIDTH):
+                own = load(projected, word + unit) - load(projected, table + unit)
+                sum_ = fma(load(turned, source + unit), own, sum_)
+            d_mask[here + lane] += total(sum_)
+
+
+@routine
 def sum_inputs(
     sizes: Sizes,
     places: int,
@@ -133,27 +149,22 @@ def sum_inputs(
     """
     row, asked = 3 * sizes.hidden, len(d_mask) > 0
     for place in range(places):
-        wanted = False
-        for cell in range(at + place * WIDTH, at + (place + 1) * WIDTH):
-            wanted = wanted or (cells[cell] > 0 and (asked or mask[cell] != 0))
-        if not wanted:
+        here = at + place * WIDTH
+        seen = seen_lanes(cells, mask, here)
+        if seen == 0 and not asked:
             continue
         for unit in range(0, row, QUAD):
             gate = history + place * gate_slot(sizes.hidden) + unit * WIDTH
             store_turned(turned, unit, row, load_quad(gates, gate))
-        for lane in range(WIDTH):
-            cell, source = at + place * WIDTH + lane, lane * row
-            here, share = table + cells[cell] * row, mask[cell]
-            if cells[cell] > 0 and share != 0:
-                factor = vector(share)
-                for unit in range(0, row, WIDTH):
-                    store(d_projected, here + unit, fma(factor, load(turned, source + unit), load(d_projected, here + unit)))
-            if cells[cell] > 0 and asked:
-                sum_ = vector(0.0)
-                for unit in range(0, row, WIDTH):
-                    word = load(projected, here + unit) - load(projected, table + unit)
-                    sum_ = fma(load(turned, source + unit), word, sum_)
-                d_mask[cell] += total(sum_)
+        while seen != 0:
+            lane = lowest_lane(seen)
+            seen &= seen - np.uint64(1)
+            source, word, share = lane * row, table + cells[here + lane], fill(mask, here + lane, 0)
+            for unit in range(0, row, WIDTH):
+                sum_ = fma(share, load(turned, source + unit), load(d_projected, word + unit))
+                store(d_projected, word + unit, sum_)
+        if asked:
+            _sum_mask(row, cells, here, turned, projected, table, d_mask)
 
 
 @routine

@@ -211,19 +211,19 @@ def _join(builder: Any, vectors: list[Any]) -> Any:
 
 
 @instruction
-def gather(typing: Any, array: Any, offsets: Any, shift: Any) -> Any:
-    """Return four columns of WIDTH rows: unit u of lane l is array[offsets[l] + shift + u]."""
+def gather(typing: Any, array: Any, offsets: Any, cell: Any, shift: Any) -> Any:
+    """Return four columns of WIDTH rows: unit u of lane l is array[offsets[cell + l] + shift + u]."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         rows = []
         for lane in range(WIDTH):
-            position = arguments[2].type(lane)
+            position = _offset(builder, arguments[2], lane)
             start = builder.load(_address(context, builder, offsets, arguments[1], position, INT))
-            start = builder.add(builder.sext(start, arguments[2].type), arguments[2])
+            start = builder.add(builder.sext(start, arguments[3].type), arguments[3])
             rows.append(builder.load(_address(context, builder, array, arguments[0], start, _BLOCK), align=4))
         return pack(builder, _transpose(builder, [_join(builder, rows[q::QUAD]) for q in range(QUAD)]))
 
-    return FOUR(array, offsets, types.intp), generate
+    return FOUR(array, offsets, types.intp, types.intp), generate
 
 
 @instruction
@@ -246,22 +246,6 @@ def store_turned(typing: Any, array: Any, index: Any, stride: Any, value: Any) -
 
 
 @instruction
-def store_offsets(typing: Any, offsets: Any, cells: Any, index: Any, size: Any) -> Any:
-    """Write where the rows begin that WIDTH cells name: offsets[l] = cells[index + l] * size."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        numbers = builder.load(_address(context, builder, cells, arguments[1], arguments[2], INTEGERS), align=4)
-        undefined = ir.Constant(INTEGERS, ir.Undefined)
-        first = builder.insert_element(undefined, builder.trunc(arguments[3], INT), INT(0))
-        sizes = builder.shuffle_vector(first, undefined, ir.Constant(INTEGERS, [0] * WIDTH))
-        pointer = _address(context, builder, offsets, arguments[0], arguments[2].type(0), INTEGERS)
-        builder.store(builder.mul(numbers, sizes), pointer, align=4)
-        return context.get_dummy_value()
-
-    return types.void(offsets, cells, types.intp, types.intp), generate
-
-
-@instruction
 def where_cell(typing: Any, cells: Any, index: Any, x: Any, y: Any) -> Any:
     """Return x in lanes whose cell holds a word (is positive) and y in the others."""
     if not isinstance(x, LanesType) or x != y:
@@ -274,6 +258,30 @@ def where_cell(typing: Any, cells: Any, index: Any, x: Any, y: Any) -> Any:
         return pack(builder, [builder.select(there, a, b) for a, b in pairs])
 
     return x(cells, types.intp, x, y), generate
+
+
+@instruction
+def seen_lanes(typing: Any, cells: Any, mask: Any, index: Any) -> Any:
+    """Return the set of lanes that hold a word (whose cell is positive) and whose mask is not 0, as the bits of a number."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        numbers = builder.load(_address(context, builder, cells, arguments[0], arguments[2], INTEGERS), align=4)
+        masks = builder.load(_address(context, builder, mask, arguments[1], arguments[2], VECTOR), align=4)
+        there = builder.icmp_signed(">", numbers, ir.Constant(INTEGERS, [0] * WIDTH))
+        seen = builder.and_(there, builder.fcmp_unordered("!=", masks, ir.Constant(VECTOR, [0.0] * WIDTH)))
+        return builder.zext(builder.bitcast(seen, ir.IntType(WIDTH)), ir.IntType(64))
+
+    return types.uint64(cells, mask, types.intp), generate
+
+
+@instruction
+def lowest_lane(typing: Any, lanes: Any) -> Any:
+    """Return the first member of a set of lanes that is not empty."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.IntType(1)(1))
+
+    return types.intp(types.uint64), generate
 
 
 @routine

@@ -83,7 +83,6 @@ class Space(NamedTuple):
     d_pooled: Floats
     slope: Floats
     turned: Floats
-    here: Ints
     dense: Ints
     recurrent_sums: Floats
     bias_sums: Floats
@@ -130,7 +129,6 @@ def make_space(sizes: Sizes, extent: Extent, *, keep: bool = True, soft: bool = 
         d_pooled=floats(wide * WIDTH),
         slope=floats(hidden * WIDTH),
         turned=floats(row * WIDTH),
-        here=integers(WIDTH),
         dense=integers(words + 2),
         recurrent_sums=floats(ways * hidden // 4 * row * WIDTH),
         bias_sums=floats(ways * hidden * WIDTH),
@@ -143,7 +141,7 @@ def make_space(sizes: Sizes, extent: Extent, *, keep: bool = True, soft: bool = 
 # ---- one group, forwards and back
 
 
-@routine
+@inlined
 def begin(count: int, sizes: Sizes, layout: Layout, table: Table, weights: Floats, space: Space) -> None:
     """Project a batch's words, and take scale and shift out of the weights."""
     for way in range(sizes.ways):
@@ -162,7 +160,7 @@ def _blend(sizes: Sizes, layout: Layout, places: int, mask: Floats, space: Space
     stride = (len(space.seen) + 1) * row
     for way in range(sizes.ways):
         for cell in range(places * WIDTH):
-            word = way * space.table + cells[cell] * row
+            word = way * space.table + cells[cell]
             for unit in range(0, row, WIDTH):
                 bias = load(projected, way * space.table + unit)
                 value = fma(load(projected, word + unit) - bias, fill(mask, cell, 0), bias)
@@ -174,10 +172,10 @@ def see(sizes: Sizes, layout: Layout, places: int, mask: Floats, soft: bool, spa
     """Note the cells that are seen: those whose mask is not 0; in part, the rows of the tokens themselves."""
     for cell in range(places * WIDTH):
         there = layout.cells[cell] if mask[cell] != 0 else 0
-        space.seen[cell] = cell + 1 if soft and layout.cells[cell] > 0 else there
+        space.seen[cell] = (cell + 1) * 3 * sizes.hidden if soft and layout.cells[cell] > 0 else there
 
 
-@routine
+@inlined
 def run_group(
     sizes: Sizes, layout: Layout, group: int, cells: Ints, rows: Floats, stride: int, weights: Floats, space: Space,
     keep: int,
@@ -191,7 +189,7 @@ def run_group(
         clear(space.states, given, sizes.hidden * WIDTH)
         forward(
             sizes, way, places, cells, layout.real, at, weights, rows, way * stride, space.states,
-            way * space.slots + slots, space.gates, way * space.history + history, keep, space.here,
+            way * space.slots + slots, space.gates, way * space.history + history, keep,
         )  # fmt: skip
     if sizes.normed:
         normalise(
@@ -199,7 +197,7 @@ def run_group(
         )
 
 
-@routine
+@inlined
 def clear_sums(count: int, sizes: Sizes, space: Space) -> None:
     """Set all sums over a batch to zero."""
     hidden, row, wide = sizes.hidden, 3 * sizes.hidden, sizes.ways * sizes.hidden
@@ -212,7 +210,7 @@ def clear_sums(count: int, sizes: Sizes, space: Space) -> None:
     clear(space.head_sums, 0, sizes.outputs * (wide + 1) * WIDTH)
 
 
-@routine
+@inlined
 def run_group_back(
     sizes: Sizes, layout: Layout, group: int, slots: int, history: int, mask: Floats, weights: Floats, space: Space,
     d_mask: Floats,
@@ -239,7 +237,7 @@ def run_group_back(
         )  # fmt: skip
 
 
-@routine
+@inlined
 def collect(count: int, sizes: Sizes, layout: Layout, table: Table, space: Space, gradient: Floats) -> None:
     """Bring all sums over a batch into the order of the weights."""
     norm, head, _ = parts(sizes)

@@ -8,7 +8,7 @@ history of a group stays in the nearest cache.
 from typing import NamedTuple
 
 from genspp.kernels.adam import Powers, adam
-from genspp.kernels.compile import kernel, routine
+from genspp.kernels.compile import inlined, kernel, routine
 from genspp.kernels.gru import Sizes, backward_prefix, forward, forward_prefix
 from genspp.kernels.inputs import Table
 from genspp.kernels.lanes import QUAD, WIDTH
@@ -24,7 +24,6 @@ from genspp.kernels.memory import (
     load,
     load_quad,
     store,
-    store_offsets,
     store_turned,
 )
 from genspp.kernels.network import Space, begin, clear_sums, collect, parts, run_group_back
@@ -56,7 +55,7 @@ def _longest_lead(rows: Longs, lead: Ints) -> int:
     return longest
 
 
-@routine
+@inlined
 def _read(
     group: int, sizes: Sizes, layout: Layout, weights: Floats, space: Space, prefix: Prefix, keep: int
 ) -> int:  # fmt: skip
@@ -64,12 +63,11 @@ def _read(
     start = layout.first[group]
     places, at, wide = layout.first[group + 1] - start, start * WIDTH, sizes.hidden
     _, head, _ = parts(sizes)
-    store_offsets(space.here, layout.lead, group * WIDTH, sizes.hidden)
     for unit in range(0, sizes.hidden, QUAD):
-        store(space.states, unit * WIDTH, gather(prefix.states, space.here, unit))
+        store(space.states, unit * WIDTH, gather(prefix.states, layout.lead, group * WIDTH, unit))
     forward(
         sizes, 0, places, layout.cells, layout.real, at, weights, space.projected, 0, space.states, 0, space.gates, 0,
-        keep, space.here,
+        keep,
     )  # fmt: skip
     pool(
         sizes, places, space.states, 0, 0, space.scale, space.shift, layout.cells, at, 0.0, space.pooled, space.when
@@ -78,14 +76,14 @@ def _read(
     return int(places)
 
 
-@routine
+@inlined
 def _leave(group: int, hidden: int, layout: Layout, space: Space, prefix: Prefix) -> None:
     """Hand the gradient at the first states of a group's texts to the prefix."""
     for unit in range(0, hidden, QUAD):
         store_turned(space.turned, unit, hidden, load_quad(space.slope, unit * WIDTH))
     for lane in range(WIDTH):
         for unit in range(0, hidden, WIDTH):
-            at = layout.lead[group * WIDTH + lane] * hidden + unit
+            at = layout.lead[group * WIDTH + lane] + unit
             store(prefix.slope, at, load(prefix.slope, at) + load(space.turned, lane * hidden + unit))
 
 
@@ -95,7 +93,7 @@ def _find_gradient(
     prefix: Prefix, weights: Floats, gradient: Floats, nothing: Floats,
 ) -> None:  # fmt: skip
     """Write the gradient of the weighted mean cross-entropy of a batch."""
-    count = lay_out(rows, texts, class_weights, False, layout)
+    count = lay_out(rows, texts, class_weights, 3 * sizes.hidden, False, layout)
     begin(count, sizes, layout, table, weights, space)
     steps, (_, head, _) = _longest_lead(rows, texts.lead), parts(sizes)
     forward_prefix(steps, sizes, weights, space.projected, prefix.states, prefix.gates)
@@ -141,15 +139,15 @@ def validate(
     space: Space, prefix: Prefix, weights: Floats,
 ) -> float:  # fmt: skip
     """Return the weighted mean cross-entropy over all rows of an order, best one that is sorted by span."""
-    loss, mass = 0.0, 0.0
+    loss, mass, steps = 0.0, 0.0, _longest_lead(order, texts.lead)
     for row in order:
         mass += class_weights[texts.labels[row]]
     for at in range(0, len(order), chunk):
         rows = order[at : at + chunk]
-        count = lay_out(rows, texts, class_weights, False, layout)
+        count = lay_out(rows, texts, class_weights, 3 * sizes.hidden, False, layout)
         begin(count, sizes, layout, table, weights, space)
-        steps = _longest_lead(rows, texts.lead)
-        forward_prefix(steps, sizes, weights, space.projected, prefix.states, prefix.gates)
+        if at == 0:
+            forward_prefix(steps, sizes, weights, space.projected, prefix.states, prefix.gates)
         share = 0.0
         for row in rows:
             share += class_weights[texts.labels[row]]

@@ -31,10 +31,11 @@ class Layout(NamedTuple):
     """Some texts side by side. A place is a token of each of the WIDTH texts of a group.
 
     first: (groups + 1,) the first place of every group. rows: (groups, WIDTH) which text a lane holds. cells: (places,
-    WIDTH) the number of the word there among those of the batch, 0 for none. real: (places, WIDTH) 1 for a token.
-    lead: (groups, WIDTH). marks, shares: (groups, WIDTH) the label of a text, and its share of a weighted mean over
-    texts, 0 for lanes without text. used: the batch's words, from 1 on. slots: (words of the table,) their numbers
-    there, 0 for those that do not occur. counts: for sorting.
+    WIDTH) where the row of the word there begins among those of the batch's words, 0 for none. real: (places, WIDTH) 1 for a token.
+    lead: (groups, WIDTH) where its
+    first state begins in the prefix. marks, shares: (groups, WIDTH) the label of a text, and its share of a weighted mean over
+    texts, 0 for lanes without text. used: the batch's words, from 1 on. slots: (words of the table,) where their
+    rows begin, 0 for those that do not occur. counts: for sorting.
     """
 
     first: Ints
@@ -106,10 +107,10 @@ def _share(batch: int, labels: Ints, class_weights: Floats, layout: Layout) -> N
 
 
 @routine
-def lay_out(batch: Longs, texts: Texts, class_weights: Floats, padded: bool, layout: Layout) -> int:
+def lay_out(batch: Longs, texts: Texts, class_weights: Floats, row: int, padded: bool, layout: Layout) -> int:
     """Lay out some texts, number their words, and return how many different ones there are.
 
-    padded: give every group as many places as the longest text of the batch has tokens.
+    row: how many numbers a word's row has. padded: give every group as many places as the longest text of the batch has tokens.
     """
     words, begin, span = texts.words, texts.begin, texts.span
     first, rows, cells, real, lead = layout.first, layout.rows, layout.cells, layout.real, layout.lead
@@ -126,12 +127,12 @@ def lay_out(batch: Longs, texts: Texts, class_weights: Floats, padded: bool, lay
             lead[group * WIDTH + lane] = 0
         for lane in range(lanes):
             text = rows[group * WIDTH + lane]
-            lead[group * WIDTH + lane] = texts.lead[text]
+            lead[group * WIDTH + lane] = texts.lead[text] * row // 3
             for place in range(span[text]):
                 word, cell = words[begin[text] + place], (start + place) * WIDTH + lane
                 if word > 0 and slots[word] == 0:
                     found += 1
-                    slots[word] = found
+                    slots[word] = found * row
                     used[found] = word
                 cells[cell], real[cell] = slots[word], 1
         first[group + 1] = start + places
@@ -147,9 +148,9 @@ def forget(count: int, layout: Layout) -> None:
 
 
 @kernel
-def lay_out_batch(batch: Longs, texts: Texts, class_weights: Floats, padded: bool, layout: Layout) -> int:
+def lay_out_batch(batch: Longs, texts: Texts, class_weights: Floats, row: int, padded: bool, layout: Layout) -> int:
     """Lay out a batch that several networks read; see `lay_out`."""
-    count = lay_out(batch, texts, class_weights, padded, layout)
+    count = lay_out(batch, texts, class_weights, row, padded, layout)
     forget(count, layout)
     return count
 

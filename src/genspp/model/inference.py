@@ -86,7 +86,7 @@ def text_noise(seed: int, data: Encoded) -> npt.NDArray[np.float32]:
 def _laid_out(pair: Pair, module: Generator | Predictor, data: Encoded) -> tuple[Batch, Network]:
     classes = pair.predictor.output.out_features
     table, (rows,) = prepare(pair.vectors.numpy(), classes, data)
-    return Batch.of_all(rows, np.ones(classes, np.float32)), Network(module, table)
+    return Batch.of_all(rows, np.ones(classes, np.float32), module.encoder.gru.hidden_size), Network(module, table)
 
 
 def _probabilities(pair: Pair, predictor: Predictor, data: Encoded, mask: Mask) -> Probabilities:

@@ -37,8 +37,11 @@ class Encoder(nn.Module):
 
     def forward(self, vectors: Tensor, real: Tensor) -> Tensor:
         """Return the states, (texts, tokens, features); those of padding are zero, before the norm."""
-        packed = pack_padded_sequence(vectors, real.sum(1).cpu(), batch_first=True, enforce_sorted=False)
-        states, _ = pad_packed_sequence(self.gru(packed)[0], batch_first=True, total_length=real.shape[1])
+        if self.gru.bidirectional:
+            packed = pack_padded_sequence(vectors, real.sum(1), batch_first=True, enforce_sorted=False)
+            states, _ = pad_packed_sequence(self.gru(packed)[0], batch_first=True, total_length=real.shape[1])
+        else:  # what follows a text does not reach it
+            states = self.gru(vectors)[0] * real.unsqueeze(-1)
         return states if self.norm is None else self.norm(states)  # type: ignore[no-any-return]
 
 

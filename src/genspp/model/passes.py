@@ -27,7 +27,7 @@ from genspp.kernels.network import (
 )
 from genspp.kernels.texts import Layout, Texts, lay_out_batch, make_layout, stretches, whole
 from genspp.model.networks import Generator, Predictor
-from genspp.model.weights import sizes_of
+from genspp.model.weights import padded_hidden, sizes_of
 
 _NOTHING = np.zeros(0, np.float32)
 
@@ -68,21 +68,21 @@ class Batch:
     _token_cells: Longs
 
     def __init__(
-        self, rows: Rows, chosen: Longs, class_weights: Floats, layout: Layout, *, padded: bool = False
+        self, rows: Rows, chosen: Longs, class_weights: Floats, hidden: int, layout: Layout, *, padded: bool = False
     ) -> None:
         self.layout, self.padded, self.texts = layout, padded, len(chosen)
-        self.words = int(lay_out_batch(chosen, rows.texts, class_weights, padded, layout))
+        self.words = int(lay_out_batch(chosen, rows.texts, class_weights, 3 * padded_hidden(hidden), padded, layout))
         self.groups = -(-len(chosen) // WIDTH)
         self.places = int(layout.first[self.groups])
         self.cells = self.places * WIDTH
         self.tokens = int((rows.starts[chosen + 1] - rows.starts[chosen]).sum())
 
     @classmethod
-    def of_all(cls, rows: Rows, class_weights: Floats) -> "Batch":
+    def of_all(cls, rows: Rows, class_weights: Floats, hidden: int) -> "Batch":
         """Lay out all texts there are."""
         lengths = -np.sort(-rows.data.lengths)
         layout = make_layout(len(rows), rows.longest, rows.words, int(lengths[::WIDTH].sum()))
-        batch = cls(rows, np.arange(len(rows)), class_weights, layout)
+        batch = cls(rows, np.arange(len(rows)), class_weights, hidden, layout)
         batch._token_cells = batch._find_token_cells(rows)
         return batch
 

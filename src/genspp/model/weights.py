@@ -62,10 +62,15 @@ def draw(stream: np.random.Generator, module: nn.Module) -> Weights:
     return np.concatenate(drawn).astype(np.float32)
 
 
+def padded_hidden(hidden: int) -> int:
+    """Return the hidden size as the kernels have it."""
+    return -(-hidden // WIDTH) * WIDTH
+
+
 def sizes_of(network: Generator | Predictor) -> Sizes:
     """Return the sizes of a network as the kernels have them."""
     gru, outputs = network.encoder.gru, network.output.out_features
-    hidden = -(-gru.hidden_size // WIDTH) * WIDTH
+    hidden = padded_hidden(gru.hidden_size)
     ways, normed = 2 if gru.bidirectional else 1, network.encoder.norm is not None
     return Sizes(gru.input_size, hidden, gru.hidden_size, ways, outputs, normed)
 

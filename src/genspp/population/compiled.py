@@ -43,7 +43,7 @@ class CompiledEvaluator:
     def __init__(self, task: Task, workers: int | None = None) -> None:
         self.task = task
         self._table, (self._train, self._val) = prepare(task.vectors, task.shape.classes, task.train, task.val)
-        self._batches = [Batch.of_all(rows, task.class_weights) for rows in (self._train, self._val)]
+        self._batches = [Batch.of_all(rows, task.class_weights, task.shape.hidden) for rows in (self._train, self._val)]
         # Over hundreds of steps gradients fade into denormal numbers, which cost ten times the time of others and mean
         # nothing here. The setting is a thread's own, so all kernels run on the pool's threads.
         self._pool = ThreadPoolExecutor(
@@ -61,7 +61,7 @@ class CompiledEvaluator:
     def select(self, genome: npt.NDArray[np.float32], data: Encoded) -> Mask:
         """Return the flat highlight mask that a genome gives to all texts of `data`."""
         table, (rows,) = prepare(self.task.vectors, self.task.shape.classes, data)
-        network, batch = Network(self.task.generator(), table), Batch.of_all(rows, self.task.class_weights)
+        network, batch = Network(self.task.generator(), table), Batch.of_all(rows, self.task.class_weights, self.task.shape.hidden)
         return self._pool.submit(_highlight, network, genome, batch).result()
 
     def train_predictor(
