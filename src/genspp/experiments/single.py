@@ -16,7 +16,7 @@ from genspp.evaluation.evaluate import evaluate
 from genspp.files import sha256, write_json, write_text
 from genspp.methods import METHODS
 from genspp.methods.base import Rationalizer
-from genspp.methods.settings import default_hidden
+from genspp.settings import default_hidden
 from genspp.runs import Listener, Run
 
 _NAMED_VECTORS = ("corpus", "onehot")

@@ -25,7 +25,7 @@ from genspp.data.encode import Encoded, Mask, encode
 from genspp.data.sources import SourceDefaults
 from genspp.data.tokenize import Span, Tokenizer
 from genspp.errors import DataError, NotFittedError, SettingsError
-from genspp.methods.settings import default_hidden, resolve
+from genspp.settings import default_hidden, resolve
 from genspp.model.folder import load_folder, save_folder
 from genspp.model.inference import classify, select
 from genspp.model.rationale import Rationale, highlight_spans
