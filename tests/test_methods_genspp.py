@@ -143,7 +143,7 @@ def test_nobody_feasible_is_said_and_the_least_bad_returned(caplog):
     assert caplog.text.count("has nobody feasible") == 1
     assert "the least bad individual is returned" in caplog.text
     assert len(model.predict(TEXTS[:2])) == 2
-    losses = [line["best_loss"] for line in model.history_]
+    losses = [line["best_task_loss"] for line in model.history_]
     assert losses == sorted(losses, reverse=True)
 
 

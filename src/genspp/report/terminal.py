@@ -117,7 +117,7 @@ def describe(line: dict[str, Any]) -> str:
     """Return the figures of a log line in a few words."""
     words = {
         "best_fitness": "fitness {:.3f}",
-        "best_loss": "loss {:.3f}",
+        "best_task_loss": "loss {:.3f}",
         "val_loss": "validation loss {:.4f}",
         "best_selection_rate": "selected {:.1%}",
         "selection_rate": "selected {:.1%}",
