@@ -1,7 +1,7 @@
 """One run of a benchmark, from its description to its result file; as a program, in a process of its own.
 
-The program reads the description from standard input and writes its progress to standard output, a JSON
-object a line. When its standard input ends it ends too: it does not outlive the grid that started it.
+The program reads the description from standard input and writes its progress to standard output, one
+JSON object per line. When its standard input ends it ends too: it does not outlive the grid that started it.
 """
 
 import dataclasses
@@ -17,7 +17,8 @@ from typing import Any
 
 from genspp.data.corpus import Splits
 from genspp.errors import GenSPPError, RunError
-from genspp.experiments.grid import TRIVIAL, Trial
+from genspp.experiments.grid import Trial
+from genspp.experiments.names import REFERENCES
 from genspp.experiments.results import Predictions, code_version, machine, peak_memory_mb, write_result
 from genspp.runs import Run
 
@@ -26,7 +27,7 @@ Progress = Callable[[dict[str, Any], int], None]
 
 def finish(trial: Trial, runs: Path, out: Path, splits: Splits | None = None, progress: Progress | None = None) -> None:
     """Take a run from where it stands to its result file below `out`, which is written last."""
-    content = _trivial(trial, splits) if trial.method in TRIVIAL else _trained(trial, runs, progress)
+    content = _reference(trial, splits) if trial.method in REFERENCES else _trained(trial, runs, progress)
     head = {"run": trial.key(), "command": trial.command(), "asked": trial.asked()}
     origin = {"code": code_version(), "machine": machine()}
     write_result(out / trial.file, {**head, **origin, **content})
@@ -84,8 +85,7 @@ def _trained(trial: Trial, runs: Path, progress: Progress | None) -> dict[str, A
         "peak_memory_mb": peak_memory_mb(),
     }
     settings = METHODS[trial.method](**run.config["settings"]).settings()
-    if trial.data == "hatexplain":
-        settings["vectors"] = Path(settings["vectors"]).name
+    settings["vectors"] = Path(settings["vectors"]).name  # of a file; another name stays what it is
     return {
         "settings": settings,
         "data": _data(trial, run.config["data"], settings["vectors"]),
@@ -125,9 +125,9 @@ def _parameters(run: Run) -> dict[str, int]:
 # ---- rows that need no training
 
 
-def _trivial(trial: Trial, splits: Splits | None) -> dict[str, Any]:
+def _reference(trial: Trial, splits: Splits | None) -> dict[str, Any]:
     from genspp.data.sources import load_source
-    from genspp.evaluation.trivial import score_matching, score_random
+    from genspp.evaluation.references import score_matching, score_random
 
     splits = splits or load_source(trial.source)
     if trial.method == "random":

@@ -1,4 +1,4 @@
-"""What the released code's cut of the gold highlights is worth, in points of Hl-F1 (discrepancies D5).
+"""What the released code's cut of the gold highlights is worth, in points of Hl-F1.
 
 That code takes a text to end before its first word that occurs in no training text, and scores the highlights of
 GenSPP, and of GenSPP alone, on what comes before. Here the highlights in the result files are scored both ways:

@@ -74,9 +74,8 @@ class GenSPP(Rationalizer):
         "workers": Setting(None, optional(whole(1)), "how many cores to use, None for all"),
     }
     on_source: ClassVar[dict[str | tuple[str, str], dict[str, Any]]] = {
-        "toy": {"hidden": 8, "vectors": "onehot", "vector_width": 26},
+        "toy": {"vector_width": 26},
         ("toy", "paper"): {"threshold": 0.1},
-        "hatexplain": {"hidden": 16},
         ("hatexplain", "paper"): {"threshold": 0.6},
         # People want a reason for every text; with that price the way to good highlights is longer.
         "files": {"penalise_empty": True, "generations": 150},

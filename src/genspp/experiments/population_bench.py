@@ -91,7 +91,7 @@ def shifted_genomes(task: Task, share: float, individuals: int = INDIVIDUALS) ->
     return genomes
 
 
-def seconds_a_generation(evaluator: Evaluator, genomes: npt.NDArray[np.float32]) -> float:
+def seconds_per_generation(evaluator: Evaluator, genomes: npt.NDArray[np.float32]) -> float:
     """Return the time for `genomes`, after two of them have started workers and compiled what there is to compile."""
     seeds = list(range(len(genomes)))
     evaluator.evaluate(genomes[:2], seeds[:2])
@@ -107,7 +107,7 @@ def compare(name: str, task: Task, share: float) -> dict[str, Any]:
     for engine, count in (("sequential", REFERENCE_INDIVIDUALS), ("compiled", INDIVIDUALS)):
         evaluator = make_evaluator(engine, task)
         try:
-            timed[engine] = seconds_a_generation(evaluator, genomes[:count]) * INDIVIDUALS / count
+            timed[engine] = seconds_per_generation(evaluator, genomes[:count]) * INDIVIDUALS / count
         finally:
             evaluator.close()
     ratio = timed["sequential"] / timed["compiled"]
@@ -115,12 +115,12 @@ def compare(name: str, task: Task, share: float) -> dict[str, Any]:
 
 
 def growth() -> dict[str, dict[str, float]]:
-    """Return how the compiled engine's seconds a generation grow with texts, tokens, individuals and hidden units."""
+    """Return how the compiled engine's seconds per generation grow with texts, tokens, individuals and hidden units."""
 
     def measure(task: Task, individuals: int = INDIVIDUALS) -> float:
         evaluator = make_evaluator("compiled", task)
         try:
-            return round(seconds_a_generation(evaluator, shifted_genomes(task, SPARSE, individuals)), 3)
+            return round(seconds_per_generation(evaluator, shifted_genomes(task, SPARSE, individuals)), 3)
         finally:
             evaluator.close()
 
@@ -135,7 +135,7 @@ def growth() -> dict[str, dict[str, float]]:
 
 def peak_memory() -> float:
     """Return the memory, in MB, that a process needs for generations of the HateXplain-sized case."""
-    command = [sys.executable, "-m", "genspp.experiments.bench", "--memory"]
+    command = [sys.executable, "-m", "genspp.experiments.population_bench", "--memory"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return float(done.stdout)
 
@@ -176,7 +176,7 @@ def bench(quick: bool) -> dict[str, Any]:
 
 def show(content: dict[str, Any], console: Console) -> None:
     """Print the table."""
-    table = Table("seconds a generation", "sequential", "compiled", "ratio", title=f"{os.cpu_count()} cores")
+    table = Table("seconds per generation", "sequential", "compiled", "ratio", title=f"{os.cpu_count()} cores")
     for case, seconds in content["seconds_a_generation"].items():
         ratio = content["speedup"][case]
         table.add_row(case, f"{seconds['sequential']:.2f}", f"{seconds['compiled']:.2f}", f"{ratio:.1f}")
@@ -191,7 +191,7 @@ def show(content: dict[str, Any], console: Console) -> None:
 
 def main() -> None:
     """Run as a program."""
-    parser = argparse.ArgumentParser(prog="python -m genspp.experiments.bench", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m genspp.experiments.population_bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="the three ratios only; nothing is written")
     parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, default=Path("results/bench.json"))

@@ -1,6 +1,6 @@
 import torch
 
-from genspp.experiments.bench_gradient import TorchFR, method_epochs
+from genspp.experiments.gradient_bench import TorchFR, method_epochs
 from genspp.methods import FR
 from genspp.methods.networks import Batch
 from gradient_tools import parameter_count, prepared

@@ -1,11 +1,11 @@
 import pytest
 
 from genspp.errors import DataError
-from genspp.report.tables import (
+from genspp.report.result_table import (
     Cell,
     Column,
     Row,
-    Table,
+    ResultTable,
     escape_latex,
     escape_markdown,
     mean_std,
@@ -22,7 +22,7 @@ def table(**changes):
         Row("full text", (Cell(99.0), Cell(1.0)), ranked=False),
         Row("MCD", (Cell(float("nan")), Cell(11.52, 0.49))),
     )
-    return Table(**{"title": "Toy, 5 % of it", "columns": COLUMNS, "rows": rows} | changes)
+    return ResultTable(**{"title": "Toy, 5 % of it", "columns": COLUMNS, "rows": rows} | changes)
 
 
 def test_best_follows_the_direction_and_leaves_out_reference_rows():
@@ -32,7 +32,7 @@ def test_best_follows_the_direction_and_leaves_out_reference_rows():
 
 def test_equal_as_printed_are_both_best_and_a_single_one_is_not():
     rows = (Row("a", (Cell(1.004), Cell(2))), Row("b", (Cell(1.001), None)))
-    assert Table("", COLUMNS, rows).best() == [{0, 1}, set()]
+    assert ResultTable("", COLUMNS, rows).best() == [{0, 1}, set()]
 
 
 def test_markdown():
@@ -74,14 +74,14 @@ def test_latex_groups_leave_a_gap_over_columns_without_one():
         Column("R", group="Toy"),
         Column("F1", group="Hate"),
     )
-    latex = Table("", columns, (Row("FR", (None,) * 4),)).to_latex()
+    latex = ResultTable("", columns, (Row("FR", (None,) * 4),)).to_latex()
     assert "\\multicolumn{1}{c}{} & \\multicolumn{2}{c}{Toy} & \\multicolumn{1}{c}{Hate}" in latex
     assert "\\cmidrule(lr){3-4} \\cmidrule(lr){5-5}" in latex
 
 
 def test_a_row_of_the_wrong_length_is_named():
     with pytest.raises(DataError, match=r"row 'FR' must have 2 cells, one for each column, got 1"):
-        Table("", COLUMNS, (Row("FR", (None,)),))
+        ResultTable("", COLUMNS, (Row("FR", (None,)),))
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_latex_escapes(text, latex):
 
 
 def test_words_in_cells_are_escaped():
-    words = Table("", (Column("note"),), (Row("x_y", ("50 % | a_b",)),))
+    words = ResultTable("", (Column("note"),), (Row("x_y", ("50 % | a_b",)),))
     assert "50 % \\| a\\_b" in words.to_markdown()
     assert "x\\_y & 50 \\% \\textbar{} a\\_b" in words.to_latex()
 

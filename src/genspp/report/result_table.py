@@ -1,4 +1,4 @@
-"""Tables of results, in Markdown for the documentation and in LaTeX (booktabs) for a paper."""
+"""A table of results, in Markdown for the documentation and in LaTeX (booktabs) for a paper."""
 
 import math
 import re
@@ -36,7 +36,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row: a number, a word, or `None` (missing) a column.
+    """A row: a number, a word, or `None` (missing) per column.
 
     ranked: whether the row competes for the best (a reference row does not). rule: draw a line above it.
     """
@@ -48,7 +48,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ResultTable:
     """A table. notes: (mark, text) pairs; the mark is what cells refer to, or empty for a general remark."""
 
     title: str

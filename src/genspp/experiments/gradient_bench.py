@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from genspp.data.encode import Encoded
-from genspp.experiments.bench import toy_task
+from genspp.experiments.population_bench import toy_task
 from genspp.experiments.results import code_version, machine
 from genspp.experiments.single import configure, proceed
 from genspp.files import write_json
@@ -150,7 +150,7 @@ def bench() -> dict[str, Any]:
 
 def main() -> None:
     """Run as a program."""
-    parser = argparse.ArgumentParser(prog="python -m genspp.experiments.bench_gradient", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m genspp.experiments.gradient_bench", description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("results/bench-gradient.json"))
     arguments = parser.parse_args()
     content = bench()
