@@ -5,7 +5,6 @@ Ruggeri & Signorelli, "Interlocking-free Selective Rationalization Through Genet
 
 import math
 import os
-from collections.abc import Mapping
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -15,12 +14,12 @@ import torch
 from torch import nn
 
 from genspp.data.encode import Encoded
-from genspp.data.sources import SourceDefaults
 from genspp.evolution.fitness import Objective
 from genspp.evolution.genetic import GeneticSearch, Mutation
-from genspp.methods.base import Rationalizer, Recorder, logger
+from genspp.methods.base import METHODS, Rationalizer, Recorder, logger
+from genspp.methods.settings import FLAG, Setting, number, one_of, optional, whole
 from genspp.model.genome import draw, generator_parts, load_flat, predictor_parts
-from genspp.model.spp import SPP, Predictor, Shape
+from genspp.model.spp import CELLS, SPP, Predictor, Shape
 from genspp.population.compiled import CompiledEvaluator
 from genspp.population.evaluator import (
     FINAL,
@@ -34,9 +33,8 @@ from genspp.population.evaluator import (
 )
 from genspp.population.sequential import SequentialEvaluator
 
-_COMMON = {"generations": 100, "population": 50, "engine": "compiled"}
 
-
+@METHODS.register("genspp")
 class GenSPP(Rationalizer):
     """The method of the paper.
 
@@ -58,90 +56,37 @@ class GenSPP(Rationalizer):
     engine: "compiled" or "sequential"; workers: how many cores to use, None for all.
     """
 
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "sound": _COMMON | {"normalise_loss": True, "graded_failures": True, "min_steps": 300, "retrain": True},
-        "paper": _COMMON | {"normalise_loss": False, "graded_failures": False, "min_steps": 0, "retrain": False},
+    title = "GenSPP"
+    own: ClassVar[dict[str, Setting]] = {
+        "generations": Setting(100, whole(0), "generations of the search"),
+        "population": Setting(50, whole(2, even=True), "individuals in a generation"),
+        "cell": Setting("gru", one_of(*CELLS), "the generator's"),
+        "threshold": Setting(None, optional(number(0, open_ends=True)), "the loss below which one is feasible"),
+        "epsilon": Setting(0.05, number(0), "what a full-text predictor's loss may be exceeded by"),
+        "normalise_loss": Setting(True, FLAG, "divide the loss by ln(classes)", paper=False),
+        "graded_failures": Setting(True, FLAG, "rank infeasible individuals", paper=False),
+        "penalise_empty": Setting(False, FLAG, "let a text without a highlight cost"),
+        "epochs": Setting(3, whole(1), "of an individual's predictor"),
+        "min_steps": Setting(300, whole(0), "at least", paper=0),
+        "batch_size": Setting(64, whole(1), "texts per step"),
+        "learning_rate": Setting(1e-2, number(0, open_ends=True), "of an individual's predictor"),
+        "retrain": Setting(True, FLAG, "train the final predictor anew", paper=False),
+        "retrain_learning_rate": Setting(1e-3, number(0, open_ends=True), "of the final predictor"),
+        "max_epochs": Setting(500, whole(1), "of the final predictor"),
+        "patience": Setting(30, whole(1), "of the final predictor"),
+        "mutation_sigma": Setting(0.05, number(0, open_ends=True), "of a mutation"),
+        "mutation_probability": Setting(1.0, number(0, 1), "of a mutation"),
+        "bias_sigma": Setting(None, optional(number(0)), "of the output bias"),
+        "reevaluate_elites": Setting(False, FLAG, "evaluate survivors again"),
+        "engine": Setting("compiled", one_of("compiled", "sequential"), "which engine"),
+        "workers": Setting(None, optional(whole(1)), "cores to use"),
     }
-
-    def __init__(
-        self,
-        *,
-        preset: str = "sound",
-        seed: int = 0,
-        generations: int | None = None,
-        population: int | None = None,
-        hidden: int | None = None,
-        cell: str = "gru",
-        vectors: Any = "corpus",
-        vector_width: int | None = None,
-        tokenizer: str = "words",
-        class_weight: Any = None,
-        validation_fraction: float = 0.2,
-        threshold: float | None = None,
-        epsilon: float = 0.05,
-        normalise_loss: bool | None = None,
-        graded_failures: bool | None = None,
-        penalise_empty: bool = False,
-        epochs: int = 3,
-        min_steps: int | None = None,
-        batch_size: int = 64,
-        learning_rate: float = 1e-2,
-        retrain: bool | None = None,
-        retrain_learning_rate: float = 1e-3,
-        max_epochs: int = 500,
-        patience: int = 30,
-        mutation_sigma: float = 0.05,
-        mutation_probability: float = 1.0,
-        bias_sigma: float | None = None,
-        reevaluate_elites: bool = False,
-        engine: str | None = None,
-        workers: int | None = None,
-    ) -> None:
-        self.preset = preset
-        self.seed = seed
-        self.generations = generations
-        self.population = population
-        self.hidden = hidden
-        self.cell = cell
-        self.vectors = vectors
-        self.vector_width = vector_width
-        self.tokenizer = tokenizer
-        self.class_weight = class_weight
-        self.validation_fraction = validation_fraction
-        self.threshold = threshold
-        self.epsilon = epsilon
-        self.normalise_loss = normalise_loss
-        self.graded_failures = graded_failures
-        self.penalise_empty = penalise_empty
-        self.epochs = epochs
-        self.min_steps = min_steps
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.retrain = retrain
-        self.retrain_learning_rate = retrain_learning_rate
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.mutation_sigma = mutation_sigma
-        self.mutation_probability = mutation_probability
-        self.bias_sigma = bias_sigma
-        self.reevaluate_elites = reevaluate_elites
-        self.engine = engine
-        self.workers = workers
-
-    @classmethod
-    def source_defaults(cls, defaults: SourceDefaults, chosen: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the paper's settings for its data sets; on one's own, every text is to have its highlight."""
-        taken: dict[str, Any] = {
-            "hidden": defaults.hidden,
-            "vectors": defaults.vectors,
-            "penalise_empty": defaults.penalise_empty,
-            "generations": defaults.generations,
-        }
-        if chosen.get("vectors", defaults.vectors) == "onehot":
-            taken["vector_width"] = defaults.width
-        if chosen.get("preset") == "paper" and defaults.paper_threshold is not None:
-            taken["threshold"] = defaults.paper_threshold
-        return taken
+    on_source: ClassVar[dict[str | tuple[str, str], dict[str, Any]]] = {
+        "toy": {"vector_width": 26},
+        ("toy", "paper"): {"threshold": 0.1},
+        ("hatexplain", "paper"): {"threshold": 0.6},
+        "files": {"penalise_empty": True, "generations": 150},
+    }
 
     def _networks(self, settings: dict[str, Any], inputs: int, classes: int) -> tuple[nn.Module, nn.Module]:
         shape = Shape(inputs, settings["hidden"], classes, settings["cell"])

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from genspp.data import toy
 from genspp.data.corpus import Corpus
+from genspp.data.sources import toy
 from genspp.population.evaluator import stream
 
 Masks = list[npt.NDArray[np.int8]]
