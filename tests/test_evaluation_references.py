@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from genspp.data import toy
+from genspp.data.sources import toy
 from genspp.evaluation.references import random_highlights, score_matching, score_random, string_matching
 
 

@@ -50,7 +50,7 @@ class Encoded:
             end = start
 
     def split(self, flat: npt.NDArray[np.uint8]) -> list[Mask]:
-        """Cut a flat array over all tokens into one array a text."""
+        """Cut a flat array over all tokens into one array per text."""
         return [flat[start:end] for start, end in zip(self.starts, self.starts[1:], strict=False)]
 
 

@@ -21,16 +21,16 @@ from rich.table import Table
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from genspp.app.runs import Run
+from genspp.app.train import configure, proceed
 from genspp.data.encode import Encoded
 from genspp.experiments.population_bench import toy_task
 from genspp.experiments.results import code_version, machine
-from genspp.experiments.single import configure, proceed
 from genspp.files import write_json
 from genspp.methods import METHODS
 from genspp.methods.gradient import GradientRationalizer
 from genspp.model.inference import one_thread
 from genspp.population.evaluator import epoch_order
-from genspp.runs import Run
 
 EPOCHS = 5  # measured, after one that compiles what there is to compile
 

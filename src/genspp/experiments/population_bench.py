@@ -21,9 +21,9 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from genspp.data.embeddings import UNKNOWN, onehot
 from genspp.data.encode import Encoded, encode
-from genspp.data.toy import CLASSES, toy
+from genspp.data.sources.toy import CLASSES, toy
+from genspp.data.vectors import UNKNOWN, onehot
 from genspp.experiments.results import code_version, machine, peak_memory_mb
 from genspp.files import write_json
 from genspp.methods.genspp import initial_genomes, make_evaluator

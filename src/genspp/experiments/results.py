@@ -20,11 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 import genspp
+from genspp.app.runs import versions
 from genspp.data.corpus import Corpus
 from genspp.errors import DataError
 from genspp.evaluation.metrics import Counts, class_counts, highlight_counts
 from genspp.files import write_text
-from genspp.runs import versions
 
 FORMAT = 1
 _PACKAGE = Path(genspp.__file__).parent

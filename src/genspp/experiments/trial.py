@@ -15,12 +15,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from genspp.app.runs import Run
 from genspp.data.corpus import Splits
 from genspp.errors import GenSPPError, RunError
 from genspp.experiments.grid import Trial
 from genspp.experiments.names import REFERENCES
 from genspp.experiments.results import Predictions, code_version, machine, peak_memory_mb, write_result
-from genspp.runs import Run
 
 Progress = Callable[[dict[str, Any], int], None]
 
@@ -65,7 +65,7 @@ class _Clock:
 
 
 def _trained(trial: Trial, runs: Path, progress: Progress | None) -> dict[str, Any]:
-    from genspp.experiments.single import configure, proceed
+    from genspp.app.train import configure, proceed
     from genspp.methods import METHODS
 
     config, data = configure(trial.source, trial.method, preset=trial.preset, seed=trial.seed, **trial.settings)
@@ -114,7 +114,7 @@ def _data(trial: Trial, data: dict[str, Any], vectors: str) -> dict[str, Any]:
 
 def _parameters(run: Run) -> dict[str, int]:
     """Return how many parameters were trained: in all, and by part where no part shares any with another."""
-    from genspp.experiments.single import open_model
+    from genspp.app.train import open_model
 
     model, _ = open_model(run.folder)
     parts = {name: sum(weight.numel() for weight in part.parameters()) for name, part in model.model_.named_children()}

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from genspp.data.corpus import Corpus, Document, Splits
+from genspp.data.corpus import PARTS, Corpus, Document, Splits
+from genspp.data.sources.base import SOURCES, Options, Source, left_out_note, short_enough
 from genspp.data.tokenize import Tokenizer
-from genspp.errors import DataError, SettingsError
+from genspp.errors import DataError
 
 PUBLISHED = "https://github.com/hate-alert/HateXplain (folder Data)"
 POSTS, DIVISIONS = "dataset.json", "post_id_divisions.json"
@@ -71,8 +72,6 @@ def _document(path: Path, post_id: str, post: Any) -> Document:
 
 def hatexplain(folder: Path | str, max_length: int = MAX_LENGTH) -> Splits:
     """Read the official files in `folder`, in the official splits, posts of up to `max_length` tokens."""
-    if max_length < 1:
-        raise SettingsError(f"max_length is {max_length}; it must be at least 1.")
     folder = Path(folder)
     if not folder.is_dir():
         raise DataError(
@@ -81,8 +80,8 @@ def hatexplain(folder: Path | str, max_length: int = MAX_LENGTH) -> Splits:
         )
     posts, divisions = _read_object(folder / POSTS), _read_object(folder / DIVISIONS)
     parts: dict[str, Corpus] = {}
-    total = kept = 0
-    for name in ("train", "val", "test"):
+    total = 0
+    for name in PARTS:
         ids = divisions.get(name)
         if not isinstance(ids, list) or not ids:
             raise DataError(f"{folder / DIVISIONS} has no list {name!r}; fetch it again from {PUBLISHED}.")
@@ -93,11 +92,19 @@ def hatexplain(folder: Path | str, max_length: int = MAX_LENGTH) -> Splits:
                 f"{POSTS}; fetch both files again from {PUBLISHED}."
             )
         documents = [_document(folder / POSTS, post_id, posts[post_id]) for post_id in ids]
-        short = tuple(document for document in documents if 0 < len(document.tokens) <= max_length)
-        if not short:
-            raise DataError(f"No {name} post has at most {max_length} tokens; raise --max-length.")
-        parts[name] = Corpus(short)
-        total, kept = total + len(documents), kept + len(short)
-    note = f"{total - kept:,} of {total:,} posts were left out: more than {max_length} tokens (--max-length)."
-    notes = (note,) if kept < total else ()
-    return Splits(parts["train"], parts["val"], parts["test"], tokenizer="spaces", notes=notes)
+        parts[name] = Corpus(short_enough(documents, max_length, f"{folder}, {name} posts"), "spaces")
+        total += len(documents)
+    return Splits(**parts, notes=left_out_note(total, sum(map(len, parts.values())), max_length))
+
+
+@SOURCES.register("hatexplain")
+class HateXplain(Source):
+    """The official files in a folder; the posts are hateful, and are shown to nobody who did not ask for them."""
+
+    title = "HateXplain"
+    family = "hatexplain"
+    in_folder = True
+    may_be_shown = False
+
+    def _load(self, options: Options) -> Splits:
+        return hatexplain(self.place, options.max_length or MAX_LENGTH)

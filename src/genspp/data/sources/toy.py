@@ -18,8 +18,10 @@ from pathlib import Path
 import numpy as np
 
 from genspp import files
-from genspp.data.corpus import SPLIT_SEED, Corpus, Document, Splits
+from genspp.data.corpus import PARTS, SPLIT_SEED, Corpus, Document, Splits
+from genspp.data.sources.base import SOURCES, Options, Source
 from genspp.errors import SettingsError
+from genspp.streams import frozen
 
 CLASSES = ("aba", "baa", "abc")
 LETTERS = "abcdefghijklmnopqrstuvwx"
@@ -36,7 +38,7 @@ class _Stream:
     """
 
     def __init__(self, seed: int) -> None:
-        self._source = np.random.RandomState(seed)
+        self._source = frozen(seed)
 
     def chance(self) -> float:
         return float(self._source.random_sample())
@@ -129,11 +131,11 @@ def toy(variant: str = "toy", seed: int = SPLIT_SEED, size: int = 10_000) -> Spl
         documents.append(Document(f"toy-{number:05d}", text, tuple(text), spans, CLASSES[label], mask))
     cuts = round(0.64 * size), round(0.80 * size)
     share = sum(count > 0 for *_, count in made) / size
+    corpus = Corpus(tuple(documents), "characters")
     return Splits(
-        Corpus(tuple(documents[: cuts[0]])),
-        Corpus(tuple(documents[cuts[0] : cuts[1]])),
-        Corpus(tuple(documents[cuts[1] :])),
-        tokenizer="characters",
+        corpus[range(cuts[0])],
+        corpus[range(*cuts)],
+        corpus[range(cuts[1], size)],
         notes=(f"{size:,} strings, {share:.1%} of them with contaminating chunks.",),
     )
 
@@ -150,7 +152,27 @@ def write_toy(path: Path | str, splits: Splits) -> None:
                 "split": name,
             }
         )
-        for name in ("train", "val", "test")
+        for name in PARTS
         for document in getattr(splits, name)
     ]
     files.write_text(Path(path), "\n".join(lines) + "\n")
+
+
+@SOURCES.register("toy")
+class Toy(Source):
+    """The strings of the paper's benchmark, made on the spot."""
+
+    title = "Toy"
+    family = "toy"
+
+    def _load(self, options: Options) -> Splits:
+        if options.max_length is not None and options.max_length < LENGTH:
+            raise SettingsError(f"max_length is {options.max_length}, but a Toy string has {LENGTH} characters.")
+        return toy(self.name)
+
+
+@SOURCES.register("toy-contaminated")
+class ToyContaminated(Toy):
+    """The same with more of what leads astray."""
+
+    title = "Toy, contaminated"
