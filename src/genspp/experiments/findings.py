@@ -103,8 +103,8 @@ def truncation_sentence(cut: Mapping[str, Any], preset: str) -> str:
     whole, short = (100 * mean_std([run[score] for run in runs])[0] for score in ("hl_f1", "hl_f1_cut"))
     return (
         f"Cutting leaves out {100 * cut['tokens_left_out']:.0f} % of the test tokens and "
-        f"{100 * cut['gold_left_out']:.0f} % of the gold ones; under preset {preset} it makes a mean Hl-F1 of {short:.2f} "
-        f"out of {whole:.2f}."
+        f"{100 * cut['gold_left_out']:.0f} % of the gold ones; "
+        f"under preset {preset} it makes a mean Hl-F1 of {short:.2f} out of {whole:.2f}."
     )
 
 
