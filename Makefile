@@ -39,7 +39,7 @@ bench-gradient: $(READY)
 
 # docs/results.md, made from docs/results.template.md and results/.
 results: $(READY)
-	$(BIN)/python -m genspp.experiments.benchmark docs
+	$(BIN)/python -m genspp.experiments.page
 
 # The picture in the README, from the example data; needs Chromium.
 picture: $(READY)

@@ -9,6 +9,7 @@ from genspp.experiments.compare import Comparison, against_the_best
 from genspp.experiments.names import OURS, data_title, method_title, methods
 from genspp.experiments.paper_tables import METRICS, published
 from genspp.report.result_table import mean_std
+from genspp.settings import PRESETS
 
 NOT_RUN = "Not run yet."
 
@@ -31,19 +32,14 @@ def lead_sentence(board: Board, data: str, preset: str, metric: str) -> str:
 
 def _order_sentence(found: Comparison) -> str:
     """Say whether other seeds and other test texts might turn the order of two methods round."""
-    seeds = f"Other seeds {_might(found.over_seeds)} turn the order round (p = {_p(found.seeds_p)})"
+    seeds = f"Over seeds the order {_standing(found.over_seeds)} (p = {found.seeds_p:.2g})"
     if found.texts is None:
         return f"{seeds}; the two were not tested on the same texts."
-    joint = "and so" if found.over_seeds == found.over_texts else "but"
-    return f"{seeds}, {joint} {_might(found.over_texts)} other test texts (p = {_p(found.texts.p)})."
+    return f"{seeds}, over test texts it {_standing(found.over_texts)} (p = {found.texts.p:.2g})."
 
 
-def _might(holds: bool) -> str:
-    return "would hardly" if holds else "might"
-
-
-def _p(value: float) -> str:
-    return f"{value:.4f}" if value < 0.01 else f"{value:.2f}"
+def _standing(holds: bool) -> str:
+    return "holds" if holds else "may be chance"
 
 
 def selection_sentence(board: Board, data: str, preset: str) -> str:
@@ -95,16 +91,20 @@ def span_sentence(board: Board, data: str, preset: str, metric: str) -> str:
     return f"{METRICS[metric].name} of single runs: {', '.join(parts)}." if parts else NOT_RUN
 
 
-def truncation_sentence(cut: Mapping[str, Any], preset: str) -> str:
+def truncation_sentence(cut: Mapping[str, Any]) -> str:
     """Say what GenSPP's Hl-F1 would be on cut texts. cut: the content of results/truncation.json."""
-    runs = [run for name, run in cut.get("runs", {}).items() if name.startswith(f"{preset}-")]
-    if not runs:
+    if not cut:
         return NOT_RUN
-    whole, short = (100 * mean_std([run[score] for run in runs])[0] for score in ("hl_f1", "hl_f1_cut"))
+    parts = []
+    for preset in PRESETS:
+        runs = [run for name, run in cut["runs"].items() if name.startswith(f"{preset}-")]
+        if runs:
+            whole, short = (100 * mean_std([run[score] for run in runs])[0] for score in ("hl_f1", "hl_f1_cut"))
+            parts.append(f"{short:.2f} instead of {whole:.2f} under preset {preset}")
     return (
-        f"Cutting leaves out {100 * cut['tokens_left_out']:.0f} % of the test tokens and "
+        f"That leaves out {100 * cut['tokens_left_out']:.0f} % of the test tokens and "
         f"{100 * cut['gold_left_out']:.0f} % of the gold ones; "
-        f"under preset {preset} it makes a mean Hl-F1 of {short:.2f} out of {whole:.2f}."
+        f"scored like that, our own highlights have a mean Hl-F1 of {' and '.join(parts)}."
     )
 
 
@@ -114,7 +114,7 @@ def population_sentence(bench: Mapping[str, Any]) -> str:
     if not seconds:
         return NOT_RUN
     shown = ", ".join(f"{value:.2f} s ({case.replace('_', ', ')})" for case, value in seconds.items())
-    return f"A generation of {bench['individuals']} individuals with all {bench['machine']['cores']} cores: {shown}."
+    return f"A generation of {bench['individuals']} individuals on {bench['machine']['cores']} cores: {shown}."
 
 
 def gradient_sentence(bench: Mapping[str, Any]) -> str:

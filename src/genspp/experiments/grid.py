@@ -16,7 +16,6 @@ from genspp.experiments.names import REFERENCES, data_form, data_sets, declares,
 from genspp.methods import METHODS
 from genspp.settings import PRESETS
 
-ALPHAS = {"toy": (0.10, 0.15), "hatexplain": (0.10, 0.16, 0.22, 0.28)}  # the paper's
 RANDOM_SIZES = {"toy": (2, 3, 4)}
 OTHER_RANDOM_SIZES = (2, 4)
 NO_PRESET = "trivial"  # what stands for the preset in the name of a run that has none
@@ -159,7 +158,7 @@ def _variants(benchmark: str, data: str, method: str) -> Iterable[tuple[str, str
     if benchmark == "table1":
         yield "table1", "", {}
     elif declares(method, "alpha"):
-        for alpha in ALPHAS[family(data)]:
+        for alpha in paper.alphas(family(data)):
             if alpha == paper.ALPHA_LEVEL[family(data)]:
                 yield "table1", "", {}
             else:
@@ -197,7 +196,7 @@ def _check(
     for method in chosen or ():
         if method not in known:
             raise SettingsError(f"method is {method!r}; choose from {', '.join(known)}.")
-    possible = [data for data in data_sets() if benchmark == "table1" or family(data) in ALPHAS]
+    possible = [data for data in data_sets() if benchmark == "table1" or paper.alphas(family(data))]
     for source in sources:
         if data_name(source) not in possible:
             forms = ", ".join(map(data_form, possible))

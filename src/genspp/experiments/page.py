@@ -93,14 +93,13 @@ def _tables(board: Board, results: Path) -> dict[str, Callable[..., str]]:
 
 def _sentences(board: Board, results: Path) -> dict[str, Any]:
     """Return what the template calls for sentences."""
-    cut = read_facts(results / TRUNCATION)
     return {
         "grids": board.grids("table1"),
         "lead": lambda data, preset, metric: findings.lead_sentence(board, data, preset, metric),
         "selection": lambda data, preset: findings.selection_sentence(board, data, preset),
         "difference": lambda data, preset: findings.difference_sentence(board, data, preset),
         "span": lambda data, preset, metric: findings.span_sentence(board, data, preset, metric),
-        "truncation": lambda preset: findings.truncation_sentence(cut, preset),
+        "truncation": lambda: findings.truncation_sentence(read_facts(results / TRUNCATION)),
         "population_speed": lambda: findings.population_sentence(read_facts(results / "bench.json")),
         "gradient_speed": lambda: findings.gradient_sentence(read_facts(results / "bench-gradient.json")),
     }

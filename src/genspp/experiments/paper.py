@@ -101,6 +101,12 @@ mcd  alpha=0.28 - | 70.26±1.15  25.98±0.76  30.29±0.71  4.34±0.14
 grat alpha=0.28 - | 73.60±0.71  32.20±0.96  31.26±0.80  4.36±0.11
 """)
 
+
+def alphas(data: str) -> list[float]:
+    """Return the levels of sparsity that the paper sweeps on a data set."""
+    return sorted({float(variant.removeprefix("alpha=")) for found, _, variant in ALPHA if found == data})
+
+
 # The level of sparsity that the benchmark's rows of the gradient methods have.
 ALPHA_LEVEL = {"toy": 0.15, "hatexplain": 0.22}
 

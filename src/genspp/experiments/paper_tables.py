@@ -9,7 +9,7 @@ from typing import Any
 from genspp.experiments import paper
 from genspp.experiments.board import Board, metric_cell
 from genspp.experiments.compare import against_the_best
-from genspp.experiments.grid import ALPHAS, NO_PRESET
+from genspp.experiments.grid import NO_PRESET
 from genspp.experiments.names import OURS, REFERENCES, data_title, declares, family, method_title, methods
 from genspp.experiments.results import Result
 from genspp.report.result_table import Cell, Column, ResultTable, Row
@@ -87,7 +87,7 @@ def alpha_table(board: Board, data: str, preset: str) -> ResultTable | None:
         return None
     swept = [method for method in methods() if declares(method, "alpha")]
     rows, runs = [], []
-    for alpha in ALPHAS[family(data)]:
+    for alpha in paper.alphas(family(data)):
         for method in swept:
             name = f"alpha={alpha:.2f}"
             found = board.find(data, preset, method, "" if alpha == paper.ALPHA_LEVEL[family(data)] else name)

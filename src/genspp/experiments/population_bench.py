@@ -45,9 +45,9 @@ HATEXPLAIN_LENGTHS = (
 def toy_task(hidden: int = 8) -> Task:
     """Return the Toy data as the paper's GenSPP sees it."""
     splits = toy()
-    vectors = onehot(splits.train.tokens, 26)
+    vectors = onehot(splits.train.keys(splits.tokenizer), 26)
     parts = [
-        encode(part.tokens, vectors.index, UNKNOWN, [CLASSES.index(label) for label in part.labels])
+        encode(part.keys(splits.tokenizer), vectors.index, UNKNOWN, [CLASSES.index(label) for label in part.labels])
         for part in (splits.train, splits.val)
     ]
     return _task(Shape(26, hidden, 3), vectors.table, *parts)
