@@ -1,7 +1,7 @@
 """The run folder: what was asked for, how it went, where to go on.
 
     config.json            settings, where the data came from and its fingerprint, versions
-    log.jsonl              one line a generation (or epoch)
+    log.jsonl              one line per generation (or epoch)
     checkpoint.safetensors the state after the last finished one
     model/                 the trained model
     metrics.json           its figures on the test rows
@@ -28,6 +28,8 @@ from genspp.files import sha256, write_bytes, write_json, write_text
 
 Listener = Callable[[dict[str, Any], int], None]
 
+_CONFIG = {"method": str, "settings": dict, "data": dict, "versions": dict}
+
 
 class Run:
     """A run folder, and the recorder that a method writes to it with."""
@@ -50,8 +52,10 @@ class Run:
                     f"{folder} exists already; resume it with `genspp resume {folder}`, give another --out, "
                     "or replace it with --force."
                 )
-            if not (folder / "config.json").exists():
-                raise RunError(f"{folder} is not a run folder, so --force does not replace it; give another --out.")
+            try:
+                cls.open(folder)
+            except RunError as error:
+                raise RunError(f"--force replaces runs only, and {error}") from None
             for name in ("checkpoint.safetensors", "log.jsonl", "metrics.json", "predictions.jsonl"):
                 (folder / name).unlink(missing_ok=True)
             (folder / "model" / "manifest.json").unlink(missing_ok=True)
@@ -61,15 +65,15 @@ class Run:
 
     @classmethod
     def open(cls, folder: Path) -> "Run":
-        """Open a folder that exists."""
+        """Open a folder that exists and is a run of ours."""
         path = folder / "config.json"
         try:
             config = json.loads(path.read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError):
             raise RunError(f"{folder} is not a run folder: it has no config.json; train one with --out.") from None
-        except (UnicodeDecodeError, json.JSONDecodeError):
-            raise RunError(f"{path} is not valid JSON; start the run again with --force.") from None
-        if not isinstance(config, dict) or not {"method", "settings", "data", "versions"} <= config.keys():
+        except (UnicodeDecodeError, ValueError, RecursionError):
+            raise RunError(f"{path} is not valid JSON; start the run again in another folder.") from None
+        if not isinstance(config, dict) or not all(isinstance(config.get(k), kind) for k, kind in _CONFIG.items()):
             raise RunError(f"{path} is not the configuration of a run; give a folder that `genspp train` made.")
         return cls(folder, config)
 

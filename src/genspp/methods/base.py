@@ -55,7 +55,7 @@ class Recorder(Protocol):
 
 
 class Forgetful:
-    """A recorder that keeps nothing; what `fit` uses when it is given none. The lines are in `history_` all the same."""
+    """A recorder that keeps nothing; what `fit` uses when it is given none. `history_` has the lines all the same."""
 
     def restore(self) -> dict[str, Any] | None:
         """Return nothing: such a fit starts at the start."""
@@ -233,8 +233,7 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
     def load(cls, folder: str | Path) -> Self:
         """Read a model that `save` wrote. `Rationalizer.load` reads any method, a subclass only its own."""
         saved = load_folder(Path(folder))
-        kind = METHODS[saved.method] if saved.method in METHODS else None
-        if kind is None or not issubclass(kind, cls):
+        if saved.method not in METHODS or not issubclass(kind := METHODS[saved.method], cls):
             raise ModelFolderError(f"{folder} holds a model of the method {saved.method!r}, not of {cls.__name__}.")
         unknown = sorted(saved.settings.keys() - kind.declared.keys())
         if unknown:

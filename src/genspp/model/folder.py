@@ -157,7 +157,7 @@ def _field(folder: Path, fields: Any, name: str, kind: type[T]) -> T:
 def _pairs(folder: Path, pairs: list[Any]) -> dict[Any, Any]:
     if not all(isinstance(pair, list) and len(pair) == 2 and not isinstance(pair[0], list | dict) for pair in pairs):
         raise ModelFolderError(f"{folder / _CONFIG}: class_weight is no list of labels and weights; {_AGAIN}.")
-    return {label: weight for label, weight in pairs}
+    return dict(pairs)
 
 
 def _classes(folder: Path, config: Any) -> list[Any]:

@@ -98,14 +98,19 @@ class Source(ABC):
         """Read or make the data, as the options say."""
 
 
+def forms() -> str:
+    """Return how all sources are typed, in words."""
+    typed = sorted((kind.form(name) for name, kind in SOURCES.items()), key=lambda form: " " in form)
+    return f"{', '.join(typed[:-1])}, or {typed[-1]}"
+
+
 def find_source(text: str) -> Source:
     """Return the source that somebody typed."""
     for name, kind in SOURCES.items():
         source = kind.typed(name, text)
         if source is not None:
             return source
-    forms = sorted((kind.form(name) for name, kind in SOURCES.items()), key=lambda form: " " in form)
-    raise DataError(f"The source {text!r} is not known; give {', '.join(forms[:-1])}, or {forms[-1]}.")
+    raise DataError(f"The source {text!r} is not known; give {forms()}.")
 
 
 def load_source(text: str, options: Options | None = None) -> Splits:

@@ -85,7 +85,7 @@ def load_tables(path: Path | str, options: Options | None = None, seed: int = SP
         notes = (*notes, f"The {' and '.join(missing)} rows were split off the training rows: {sizes}.")
     for part in ("val", "test"):
         check_known(parts[part], known, part)
-    return Splits(*(parts[part].corpus for part in PARTS), notes=notes)
+    return Splits(**{part: parts[part].corpus for part in PARTS}, notes=notes)
 
 
 @SOURCES.register("files")

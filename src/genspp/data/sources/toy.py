@@ -140,8 +140,11 @@ def toy(variant: str = "toy", seed: int = SPLIT_SEED, size: int = 10_000) -> Spl
     )
 
 
-def write_toy(path: Path | str, splits: Splits) -> None:
+def write_toy(path: Path, variant: str = "toy", seed: int | None = None) -> None:
     """Write the strings as JSON lines: id, text, label, highlight (a mask over characters), split."""
+    if path.suffix != ".jsonl":
+        raise SettingsError(f"the file is {path}; Toy is written as JSON lines, so its name must end in .jsonl.")
+    splits = toy(variant, SPLIT_SEED if seed is None else seed)
     lines = [
         json.dumps(
             {
@@ -155,7 +158,7 @@ def write_toy(path: Path | str, splits: Splits) -> None:
         for name in PARTS
         for document in getattr(splits, name)
     ]
-    files.write_text(Path(path), "\n".join(lines) + "\n")
+    files.write_text(path, "\n".join(lines) + "\n")
 
 
 @SOURCES.register("toy")

@@ -5,16 +5,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from conftest import DECIDING, SHARED, sentences
-from genspp.data.embeddings import (
-    PAD,
-    UNKNOWN,
-    Vectors,
-    build_vectors,
-    coverage_note,
-    from_corpus,
-    onehot,
-    read_glove,
-)
+from genspp.data.corpus_vectors import from_corpus
+from genspp.data.vectors import PAD, UNKNOWN, Vectors, build_vectors, onehot, read_glove
 from genspp.errors import DataError, SettingsError
 
 GLOVE = SHARED / "data" / "glove" / "glove.6B.25d-pca.hatexplain.txt"
@@ -176,4 +168,3 @@ def test_build_vectors_by_name(tmp_path):
 def test_coverage():
     vectors = Vectors(("a",), np.zeros((3, 2), np.float32), "test")
     assert vectors.coverage([["a", "a", "x"], ["y"]]) == 0.5 and vectors.coverage([]) == 1
-    assert coverage_note(vectors, [["a", "x"]]) == "50.0% of the tokens have a vector of their own."

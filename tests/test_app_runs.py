@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from genspp.errors import RunError
-from genspp.runs import Run, read_checkpoint, write_checkpoint
+from genspp.app.runs import Run, read_checkpoint, write_checkpoint
 
 CONFIG = {"settings": {}, "data": {}, "method": "genspp"}
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from genspp.data.hatexplain import hatexplain, majority_highlight
+from genspp.data.sources import Options, load_source
+from genspp.data.sources.hatexplain import hatexplain, majority_highlight
 from genspp.errors import DataError, SettingsError
 
 REAL = Path(__file__).parents[2] / "shared" / "data" / "hatexplain"
@@ -63,11 +64,11 @@ def test_long_posts_are_left_out_and_counted(folder):
     (folder / "dataset.json").write_text(json.dumps(posts))
     splits = hatexplain(folder, max_length=4)
     assert [document.id for document in splits.train] == ["p2"]
-    assert "1 of 4 posts" in splits.notes[0]
+    assert "1 of 4 texts" in splits.notes[0]
     with pytest.raises(DataError, match="val"):
         hatexplain(folder, max_length=3)
     with pytest.raises(SettingsError):
-        hatexplain(folder, max_length=0)
+        load_source(f"hatexplain:{folder}", Options(max_length=0))
 
 
 @pytest.mark.parametrize("name", [None, "dataset.json", "post_id_divisions.json"])
@@ -117,7 +118,7 @@ def test_the_real_files_give_the_published_counts():
     assert (round(sizes.mean(), 3), round(sizes.std(), 3)) == (1.569, 2.524)
     assert (round(rates.mean(), 3), round(rates.std(), 3)) == (0.117, 0.174)
     assert round(np.mean([sum(document.highlight) for document in splits.test]), 3) == 1.422
-    assert "5,722 of 19,229 posts" in splits.notes[0]
+    assert "5,722 of 19,229 texts" in splits.notes[0]
     for part in parts:
         for document in part:
             assert len(document.tokens) == len(document.highlight) == len(document.spans) <= 30

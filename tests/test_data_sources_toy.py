@@ -4,9 +4,10 @@ from collections import Counter
 import pytest
 from sklearn.metrics import f1_score
 
-from genspp.data import toy as toy_module
-from genspp.data.tables import load_table
-from genspp.data.toy import (
+from genspp.data.sources import Options
+from genspp.data.sources import toy as toy_module
+from genspp.data.sources.tables import load_tables
+from genspp.data.sources.toy import (
     CLASSES,
     LETTERS,
     TRIPLES,
@@ -143,11 +144,11 @@ def test_wrong_settings(wrong):
 
 
 def test_written_file_reads_back_equal(tmp_path):
-    splits = toy("toy-contaminated", size=60)
+    splits = toy("toy-contaminated")
     path = tmp_path / "deep" / "toy.jsonl"
-    toy_module.write_toy(path, splits)
+    toy_module.write_toy(path, "toy-contaminated")
     row = json.loads(path.read_text().splitlines()[0])
     assert set(row) == {"id", "text", "label", "highlight", "split"} and row["split"] == "train"
-    back = load_table(path, tokenizer="characters")
+    back = load_tables(path, Options(tokenizer="characters"))
     assert (back.train, back.val, back.test) == (splits.train, splits.val, splits.test)
     assert back.fingerprint() == splits.fingerprint()
