@@ -21,8 +21,9 @@ from rich.table import Table
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from genspp.app.configure import configure
 from genspp.app.runs import Run
-from genspp.app.train import configure, proceed
+from genspp.app.train import proceed
 from genspp.data.encode import Encoded
 from genspp.experiments.population_bench import toy_task
 from genspp.experiments.results import code_version, machine
@@ -112,9 +113,7 @@ def method_epochs(method: str, count: int) -> list[float]:
     config, data = configure("toy", method, seed=1, **before)
     clock, parts = _Clock(count), data.splits
     with suppress(_EnoughError):
-        METHODS[method](**config["settings"]).fit(
-            parts.train.tokens, parts.train.labels, validation=(parts.val.tokens, parts.val.labels), recorder=clock
-        )
+        METHODS[method](**config["settings"]).fit(parts.train, validation=parts.val, recorder=clock)
     return clock.seconds
 
 

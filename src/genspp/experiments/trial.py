@@ -65,16 +65,14 @@ class _Clock:
 
 
 def _trained(trial: Trial, runs: Path, progress: Progress | None) -> dict[str, Any]:
-    from genspp.app.train import configure, proceed
-    from genspp.methods import METHODS
+    from genspp.app.configure import configure
+    from genspp.app.train import proceed
 
     config, data = configure(trial.source, trial.method, preset=trial.preset, seed=trial.seed, **trial.settings)
     run = _open(runs / trial.folder, config)
     clock = _Clock(progress)
-    metrics = proceed(run, data, clock)
+    outcome = proceed(run, data, clock)
     lines = [json.loads(line) for line in (run.folder / "log.jsonl").read_text(encoding="utf-8").splitlines()]
-    rows = [json.loads(line) for line in (run.folder / "predictions.jsonl").read_text(encoding="utf-8").splitlines()]
-    predictions = Predictions.of(data.splits.test, [row["predicted"] for row in rows], [row["mask"] for row in rows])
     logged = sum(float(line.get("seconds", 0.0)) for line in lines)
     training = {
         "seconds": round(clock.seconds(logged, run.model_folder), 2),
@@ -84,12 +82,14 @@ def _trained(trial: Trial, runs: Path, progress: Progress | None) -> dict[str, A
         "parameters": _parameters(run),
         "peak_memory_mb": peak_memory_mb(),
     }
-    settings = METHODS[trial.method](**run.config["settings"]).settings()
+    settings = dict(run.config["settings"])
     settings["vectors"] = Path(settings["vectors"]).name  # of a file; another name stays what it is
+    labels = [str(rationale.label) for rationale in outcome.rationales]
+    predictions = Predictions.of(data.splits.test, labels, [rationale.mask for rationale in outcome.rationales])
     return {
         "settings": settings,
         "data": _data(trial, run.config["data"], settings["vectors"]),
-        "metrics": metrics,
+        "metrics": outcome.metrics,
         "training": training,
         "predictions": predictions.to_json(),
     }
@@ -107,14 +107,14 @@ def _open(folder: Path, config: dict[str, Any]) -> Run:
 
 def _data(trial: Trial, data: dict[str, Any], vectors: str) -> dict[str, Any]:
     found = {"name": trial.data, "fingerprint": data["fingerprint"], "rows": data["rows"], "vectors": vectors}
-    if "vectors_fingerprint" in data:
-        found["vectors_fingerprint"] = data["vectors_fingerprint"]
+    if "vectors_sha256" in data:
+        found["vectors_sha256"] = data["vectors_sha256"]
     return found
 
 
 def _parameters(run: Run) -> dict[str, int]:
     """Return how many parameters were trained: in all, and by part where no part shares any with another."""
-    from genspp.app.train import open_model
+    from genspp.app.predict import open_model
 
     model, _ = open_model(run.folder)
     parts = {name: sum(weight.numel() for weight in part.parameters()) for name, part in model.model_.named_children()}
@@ -134,10 +134,9 @@ def _reference(trial: Trial, splits: Splits | None) -> dict[str, Any]:
         scores = score_random(splits.test, trial.settings["k"], trial.seed)
     else:
         scores = score_matching(splits.test, trial.settings["triple"])
-    rows = {name: len(getattr(splits, name)) for name in ("train", "val", "test")}
     return {
         "settings": trial.asked(),
-        "data": {"name": trial.data, "fingerprint": splits.fingerprint(), "rows": rows, "vectors": None},
+        "data": {"name": trial.data, "fingerprint": splits.fingerprint(), "rows": splits.rows, "vectors": None},
         "metrics": {**dataclasses.asdict(scores), "full_text_clf_f1": None, "texts": len(splits.test)},
         "training": {},
         "predictions": {},  # nobody is tested against these rows, and they are drawn again in a moment
