@@ -6,6 +6,7 @@ Ruggeri & Signorelli, "Interlocking-free Selective Rationalization Through Genet
 import math
 import os
 from collections.abc import Callable
+from dataclasses import asdict
 from decimal import Decimal
 from time import perf_counter
 from typing import Any, ClassVar
@@ -166,9 +167,8 @@ class GenSPP(Rationalizer):
 
 def _line(search: Search) -> dict[str, Any]:
     """Return what the log says of a generation; a loss that is no number is None, for JSON has none."""
-    evaluation = search.individuals.evaluations
-    best = {f"best_{name}": float(values[0]) for name, values in evaluation.items()}
-    finite = {name: value if math.isfinite(value) else None for name, value in best.items()}
+    best = asdict(search.best().evaluation)
+    finite = {f"best_{name}": value if math.isfinite(value) else None for name, value in best.items()}
     return {"generation": search.generation, **search.progress(), **finite}
 
 
