@@ -17,7 +17,7 @@ from genspp.data.vectors import UNKNOWN, onehot
 from genspp.errors import DataError, ModelFolderError, NotFittedError, SettingsError
 from genspp.methods import METHODS, Rationalizer
 from genspp.methods.genspp import GenSPP
-from genspp.methods.settings import Setting, number
+from genspp.settings import Setting, number
 
 TEXTS, LABELS = sentences(60)
 

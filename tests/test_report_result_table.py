@@ -4,8 +4,8 @@ from genspp.errors import DataError
 from genspp.report.result_table import (
     Cell,
     Column,
-    Row,
     ResultTable,
+    Row,
     escape_latex,
     escape_markdown,
     mean_std,
