@@ -26,20 +26,20 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Both engines on one table, and into results/bench.json; about fifteen minutes. The quick form does the ratios only.
+# Both population engines on one table, and into results/bench.json; about fifteen minutes. The quick form does the ratios only.
 bench: $(READY)
-	$(BIN)/python -m genspp.experiments.bench
+	$(BIN)/python -m genspp.experiments.population_bench
 
 bench-quick: $(READY)
-	$(BIN)/python -m genspp.experiments.bench --quick
+	$(BIN)/python -m genspp.experiments.population_bench --quick
 
 # An epoch of every gradient method, and of FR by torch's modules, into results/bench-gradient.json; some two minutes.
 bench-gradient: $(READY)
-	$(BIN)/python -m genspp.experiments.bench_gradient
+	$(BIN)/python -m genspp.experiments.gradient_bench
 
 # docs/results.md, made from docs/results.template.md and results/.
 results: $(READY)
-	$(BIN)/python -m genspp.experiments.benchmark docs
+	$(BIN)/python -m genspp.experiments.page
 
 # The picture in the README, from the example data; needs Chromium.
 picture: $(READY)

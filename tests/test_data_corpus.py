@@ -12,7 +12,7 @@ def document(number, label="x", highlight=None):
 
 def test_columns_of_a_corpus():
     corpus = Corpus((document(1, "x", (0, 1)), document(2, "y")))
-    assert len(corpus) == 2 and corpus.labels == ["x", "y"] and corpus.tokens == [["a", "b"]] * 2
+    assert len(corpus) == 2 and corpus.labels == ["x", "y"] and corpus.keys("words") == [["a", "b"]] * 2
     first, second = corpus.highlights
     assert first is not None and np.array_equal(first, [0, 1]) and second is None
     assert [d.id for d in corpus[[1, 0]]] == ["2", "1"]
@@ -22,7 +22,7 @@ def test_fingerprint_sees_every_change():
     corpus = Corpus((document(1), document(2, "y", (1, 0))))
     splits = Splits(corpus, corpus, corpus)
     changes = [
-        replace(splits, tokenizer="spaces"),
+        replace(splits, train=replace(corpus, tokenizer="spaces")),
         replace(splits, train=corpus[[1, 0]]),
         replace(splits, test=corpus[[0]]),
         replace(splits, val=Corpus((document(1, "z"), corpus.documents[1]))),

@@ -2,10 +2,10 @@ import json
 
 import pytest
 
+from genspp.data.records import Columns
 from genspp.data.rows import write_rows
-from genspp.data.sources import SourceDefaults, defaults_of, load_source
-from genspp.data.tables import Columns
-from genspp.data.toy import toy
+from genspp.data.sources import SOURCES, Options, find_source, load_source
+from genspp.data.sources.toy import toy
 from genspp.errors import DataError, SettingsError
 
 
@@ -22,22 +22,21 @@ def test_hatexplain(tmp_path):
     (tmp_path / "dataset.json").write_text(json.dumps(posts))
     (tmp_path / "post_id_divisions.json").write_text(json.dumps({"train": ["p", "q"], "val": ["p"], "test": ["p"]}))
     assert len(load_source(f"hatexplain:{tmp_path}").train) == 1
-    assert len(load_source(f"hatexplain:{tmp_path}", max_length=31).train) == 2
+    assert len(load_source(f"hatexplain:{tmp_path}", Options(max_length=31)).train) == 2
 
 
 def test_own_files(tmp_path):
     rows = [{"body": f"text {i}", "label": "xy"[i % 2]} for i in range(20)]
     write_rows(tmp_path / "a.csv", "csv", rows)
-    write_rows(tmp_path / "b.jsonl", "jsonl", rows[:4])
-    splits = load_source(str(tmp_path / "a.csv"), columns=Columns(text="body"), test=tmp_path / "b.jsonl")
+    splits = load_source(str(tmp_path / "a.csv"), Options(Columns(text="body")))
     assert len(splits.test) == 4 and splits.tokenizer == "words"
-    splits = load_source(str(tmp_path / "a.csv"), columns=Columns(text="body"), tokenizer="characters")
+    splits = load_source(str(tmp_path / "a.csv"), Options(Columns(text="body"), tokenizer="characters"))
     assert splits.train.documents[0].tokens[:4] == tuple("text")
 
 
-@pytest.mark.parametrize("source", ["tyo", "data.txt", "", "hatexplain", "folder/"])
+@pytest.mark.parametrize("source", ["tyo", "data.txt", "", "hatexplain", "folder/", "toy:", "toy:x.csv", "files"])
 def test_unknown_sources_list_the_forms(source):
-    with pytest.raises(DataError, match=r"toy, toy-contaminated, hatexplain:FOLDER.*\.jsonl or \.csv"):
+    with pytest.raises(DataError, match=r"hatexplain:FOLDER, toy, toy-contaminated, or .*\.jsonl or \.csv"):
         load_source(source)
 
 
@@ -51,19 +50,52 @@ def test_missing_things():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"val": "a.csv"}, {"test": "a.csv"}, {"columns": Columns(text="x")}, {"max_length": 19}]
+    "wrong",
+    [
+        {"val": "a.csv"},
+        {"test": "a.csv"},
+        {"columns": Columns(text="x")},
+        {"tokenizer": "words"},
+        {"max_length": 19},
+        {"max_length": 0},
+    ],
 )
 def test_settings_that_a_source_has_no_use_for(wrong):
     with pytest.raises(SettingsError):
-        load_source("toy", **wrong)
+        load_source("toy", Options(**wrong))
 
 
-def test_defaults():
-    toy = defaults_of("toy")
-    assert toy == defaults_of("toy-contaminated")
-    assert (toy.hidden, toy.vectors, toy.width, toy.paper_threshold) == (8, "onehot", 26, 0.1)
-    assert (toy.alpha, toy.lambda_c, toy.gradient_width) == (0.15, 2.0, 25)
-    hatexplain = defaults_of("hatexplain:x")
-    assert (hatexplain.hidden, hatexplain.vectors, hatexplain.paper_threshold) == (16, "corpus", 0.6)
-    assert (hatexplain.alpha, hatexplain.lambda_c, hatexplain.lambda_g) == (0.22, 0.0, 2.5)
-    assert defaults_of("my.csv") == SourceDefaults(None, "corpus", None, None, penalise_empty=True, generations=150)
+@pytest.mark.parametrize(
+    ("typed", "family", "shown", "command"),
+    [
+        ("toy", "toy", True, "toy"),
+        ("toy-contaminated", "toy", True, "toy-contaminated"),
+        ("hatexplain:some/folder", "hatexplain", False, "hatexplain:FOLDER"),
+        ("some/hatexplain.csv", "files", True, "hatexplain.csv"),
+        ("hatexplain-mine.jsonl", "files", True, "hatexplain-mine.jsonl"),
+        ("eraser:movies", "files", True, "eraser:FOLDER"),
+    ],
+)
+def test_what_a_source_says_of_itself(typed, family, shown, command):
+    source = find_source(typed)
+    assert (source.family, source.may_be_shown, source.command) == (family, shown, command)
+    again = find_source(source.absolute)  # the same from any folder
+    assert (type(again), again.absolute) == (type(source), source.absolute)
+    assert source.title
+
+
+def test_every_source_has_a_form_that_leads_to_it():
+    for name, kind in SOURCES.items():
+        typed = "x.csv" if kind.takes_columns else kind.form(name)
+        assert type(find_source(typed)) is kind
+
+
+def test_test_rows_have_labels_that_the_model_knows(tmp_path):
+    assert len(find_source("toy").test_rows(Options(), ["aba", "abc", "baa"])) == 2000
+    with pytest.raises(DataError, match="Toy, row toy-.* is none of the model's"):
+        find_source("toy").test_rows(Options(), ["x", "y"])
+    path = tmp_path / "a.csv"
+    path.write_text("text,label,split\na,x,train\nb,z,?\n")
+    assert len(find_source(str(path)).test_rows(Options(), ["x", "z"])) == 2
+    with pytest.raises(DataError, match="line 3: the label 'z'"):
+        find_source(str(path)).test_rows(Options(), ["x", "y"])

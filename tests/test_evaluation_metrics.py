@@ -111,6 +111,17 @@ def test_iou_f1_by_hand():
     assert metrics.iou_f1(masks, gold, threshold=0.3) > expected
 
 
+def test_iou_f1_is_never_above_one():
+    # Two predicted spans that each overlap the one gold span by 3/7: both match it, and it is found once.
+    assert metrics.iou_f1([[1, 1, 1, 0, 1, 1, 1]], [[1] * 7], threshold=0.3) == 1.0
+    stream = np.random.default_rng(0)
+    masks = random_masks(stream, 200, 0.4)
+    gold = [(stream.random(len(mask)) < 0.7).astype(np.uint8) for mask in masks]
+    for threshold in (0.05, 0.2, 0.35, 0.5):
+        each = [metrics.iou_f1([mask], [truth], threshold) for mask, truth in zip(masks, gold, strict=True)]
+        assert max(each) <= 1
+
+
 def eraser_iou_f1(masks, gold):
     """ERASER's rule once more with sets of positions, as its own script has it."""
 

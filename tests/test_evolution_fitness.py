@@ -12,6 +12,7 @@ def test_combined_loss_is_the_papers_equation():
     assert combined_loss(0.5, 0.5) == 0.5
     assert combined_loss(0.36, 0.19) == pytest.approx(1 - math.sqrt(0.81 * 0.64))
     assert combined_loss(3.0, 0.2) == 1.0  # the loss is capped
+    assert combined_loss(0.36, 0.19, 0.0) == combined_loss(0.36, 0.19)  # a further term without a cost
 
 
 def test_fitness_of_the_feasible_is_the_inverse():

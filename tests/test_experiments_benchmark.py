@@ -21,26 +21,16 @@ from genspp.data.corpus import Corpus
 from genspp.data.sources import load_source
 from genspp.errors import DataError, SettingsError
 from genspp.evaluation.metrics import f1, macro_f1
-from genspp.experiments import benchmark
-from genspp.experiments.grid import FULL, PRESETS, QUICK, Effort, Trial, expand, expected_seconds, longest_first
-from genspp.experiments.pool import duration
-from genspp.experiments.results import Predictions, code_version, read_result, read_results, write_result
-from genspp.experiments.tables import (
-    Board,
-    alpha_table,
-    cost_table,
-    genspp_table,
-    highlights_table,
-    table1,
-    vectors_table,
-)
+from genspp.experiments import benchmark, page
+from genspp.experiments.board import Board
+from genspp.experiments.grid import Effort, Trial
+from genspp.experiments.results import code_version, read_result, read_results
 from genspp.experiments.trial import finish
 from genspp.experiments.truncation import kept_tokens, truncation
-from genspp.methods import settings
 
 ROOT = Path(__file__).resolve().parents[1]
-TINY = {"hidden": 2, "max_epochs": 1}
-MICRO = Effort("micro", {"genspp": {**TINY, "generations": 1, "population": 2, "epochs": 1}, "gradient": TINY})
+TINY = {"hidden": 2, "max_epochs": 1, "generations": 1, "population": 2, "epochs": 1}
+MICRO = Effort("micro", TINY)
 
 
 def write_posts(folder: Path) -> Path:
@@ -87,81 +77,6 @@ def grid(tmp_path_factory):
         failures = benchmark.run_grid("table1", **arguments, workers=2, console=Console(file=lines))
     assert failures == []
     return folder, arguments
-
-
-# ---- the grid
-
-
-def test_names_and_numbers_of_runs():
-    trials = expand("table1", sources=["toy", "hatexplain:somewhere/posts"])
-    names = {trial.name for trial in trials}
-    assert len(names) == len(trials) == 2 * 6 * 5 + 5 * 5 + 3
-    assert {"toy-sound-genspp-seed1", "hatexplain-sound-grat-seed5"} <= names
-    assert {"toy-trivial-random-k3-seed2", "toy-trivial-matching-ba-aa-bc-seed1"} <= names
-    first = trials[0]
-    assert first.file == Path("table1/toy-sound-genspp-seed1.json")
-    assert first.settings == {"workers": 1}
-    assert Trial(**json.loads(json.dumps(first.to_json()))) == first
-
-
-def test_the_sweep_shares_its_middle_with_table1():
-    trials = expand("alpha", sources=["toy", "hatexplain:x"], seeds=1, preset="paper")
-    assert {trial.method for trial in trials} == {"fr", "mgr", "mcd", "grat", "rnp"}
-    assert {(t.data, t.variant, t.benchmark) for t in trials} == {
-        ("toy", "alpha=0.10", "alpha"),
-        ("toy", "", "table1"),
-        ("hatexplain", "alpha=0.10", "alpha"),
-        ("hatexplain", "alpha=0.16", "alpha"),
-        ("hatexplain", "", "table1"),
-        ("hatexplain", "alpha=0.28", "alpha"),
-    }
-    assert trials[0].name == "toy-paper-fr-alpha0.10-seed1"
-    assert trials[0].settings["alpha"] == 0.10
-
-
-def test_efforts_keep_their_results_apart():
-    quick = expand("table1", sources=["toy"], methods=["grat", "genspp"], seeds=1, effort=QUICK)
-    assert [trial.file.parts[0] for trial in quick] == ["quick", "quick"]
-    assert quick[0].settings["population"] < 50
-    assert {"max_epochs", "pretrain_epochs"} <= set(quick[1].settings)
-    assert "--quick" in quick[1].command()
-    assert FULL.of("fr") == {}
-    assert PRESETS == settings.PRESETS
-
-
-def test_commands_name_no_folder():
-    trials = expand("table1", sources=["hatexplain:/home/me/posts"], vectors=Path("/home/me/glove.txt"), seeds=2)
-    assert trials[1].command() == (
-        "genspp train hatexplain:FOLDER --method genspp --preset sound --seed 2 --vectors glove.txt --workers 1 "
-        "--out runs/hatexplain-sound-genspp-seed2"
-    )
-    sweep = expand("alpha", sources=["toy"], methods=["fr"], seeds=1)
-    assert sweep[0].command() == "genspp benchmark alpha --data toy --methods fr --seeds 1 --preset sound"
-    assert not any("/home" in trial.command() for trial in trials)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "words"),
-    [
-        ({"methods": ["lime"]}, SettingsError, "method is 'lime'"),
-        ({"preset": "fast"}, SettingsError, "preset is 'fast'"),
-        ({"seeds": 0}, SettingsError, "seeds is 0"),
-        ({"sources": ["posts.csv"]}, DataError, "posts.csv"),
-        ({"sources": ["hatexplain:a", "hatexplain:b"]}, DataError, "twice"),
-    ],
-)
-def test_what_cannot_be_run_is_said(arguments, error, words):
-    with pytest.raises(error, match=re.escape(words)):
-        expand("table1", **{"sources": ["toy"], **arguments})
-
-
-def test_the_longest_go_first():
-    trials = expand("table1", sources=["toy", "hatexplain:x"], methods=["fr", "genspp"], seeds=1)
-    order = [(t.data, t.method) for t in longest_first(trials, {})]
-    assert order[:2] == [("hatexplain", "genspp"), ("toy", "genspp")]
-    assert longest_first(trials, {("toy", "fr"): 1e6})[0].method == "fr"
-    assert expected_seconds(trials[1], {("toy", "fr"): 42.0}) == 42.0
-    assert (duration(42), duration(150), duration(7300)) == ("42 s", "2.5 min", "2.0 h")
 
 
 # ---- running it
@@ -234,14 +149,14 @@ def test_a_result_of_other_settings_is_not_taken_for_this_one(grid):
 
 def test_a_failing_run_is_named_and_the_rest_is_finished(grid, tmp_path, monkeypatch):
     _, arguments = grid
-    bad = Effort("bad", {"fr": {**TINY, "hidden": 0}, "rnp": TINY})
-    arguments = {**arguments, "methods": ["fr", "rnp"], "seeds": 1, "effort": bad, "out": tmp_path / "results"}
+    bad = Effort("bad", {**TINY, "alpha": -1})  # only the gradient methods have it
+    arguments = {**arguments, "methods": ["fr", "genspp"], "seeds": 1, "effort": bad, "out": tmp_path / "results"}
     arguments["runs"] = tmp_path / "runs"
     failures = benchmark.run_grid("table1", **arguments, workers=2)
     assert [failure.trial.method for failure in failures] == ["fr"]
-    assert "hidden is 0" in failures[0].reason
-    assert "hidden is 0" in failures[0].file.read_text()
-    assert [run.method for run in read_results(tmp_path / "results" / "bad")] == ["rnp"]
+    assert "alpha is -1" in failures[0].reason
+    assert "alpha is -1" in failures[0].file.read_text()
+    assert [run.method for run in read_results(tmp_path / "results" / "bad")] == ["genspp"]
     assert [path.name for path in (tmp_path / "runs/bad/table1").glob("*.txt")] == [failures[0].file.name]
 
     monkeypatch.setattr(benchmark, "run_grid", lambda *_, **__: failures)
@@ -258,7 +173,7 @@ def test_stopping_and_going_on(grid, tmp_path):
         "import sys\nfrom pathlib import Path\nfrom genspp.experiments import benchmark\n"
         "from genspp.experiments.grid import Effort\n"
         f"benchmark.run_grid('table1', sources={arguments['sources']!r}, methods=['fr'], seeds=1, workers=1,\n"
-        f"    effort=Effort('long', {{'fr': {long!r}}}), out=Path(sys.argv[1]), runs=Path(sys.argv[2]))\n"
+        f"    effort=Effort('long', {long!r}), out=Path(sys.argv[1]), runs=Path(sys.argv[2]))\n"
     )
     out, runs = tmp_path / "results", tmp_path / "runs"
     command = [sys.executable, "-c", script, str(out), str(runs)]
@@ -297,50 +212,7 @@ def _wait(condition, seconds: float = 60) -> None:
         time.sleep(0.05)
 
 
-# ---- tables and the page
-
-
-@pytest.fixture
-def board(grid, tmp_path):
-    """The micro results as if they were five seeds of full runs on HateXplain, GenSPP better than FR."""
-    folder, _ = grid
-    results = read_results(folder / "results" / "micro")
-    for method, variant, place in (("genspp", "", "table1"), ("fr", "", "table1"), ("fr", "alpha=0.10", "alpha")):
-        run = next(run for run in results if run.method == method)
-        for seed in range(1, 6):
-            score = (0.5 if method == "genspp" else 0.3) + seed / 100
-            content = json.loads(json.dumps(run.content))
-            content["run"] |= {"benchmark": place, "seed": seed, "variant": variant}
-            content["metrics"] |= {"clf_f1": score, "hl_f1": score}
-            content["asked"] = {}
-            write_result(tmp_path / place / f"hatexplain-sound-{method}{variant}-seed{seed}.json", content)
-    return tmp_path
-
-
-def test_table1_shows_both_sides_and_both_tests(board):
-    table = table1(Board(read_results(board)), "hatexplain", "sound")
-    text = table.to_markdown()
-    assert "**53.00 ± 1.41**<sup>b</sup>" in text
-    assert "33.00 ± 1.41" in text
-    assert "42.62 ± 0.73" in text and "31.15 ± 2.56" in text
-    assert "Hl-F1 of GenSPP against FR, the best other method here: +20.00" in text
-    assert "Exact rank-sum test over 5 and 5 seeds: p = 0.0079" in text
-    assert "Paired bootstrap over the 16 test texts" in text
-    assert "GloVe Twitter 27B" in text and "tiny.txt" in text
-    assert r"\mathbf{53.00}_{\pm 1.41}" in table.to_latex("tab:x")
-    assert table1(Board([]), "toy", "sound") is None
-
-
-def test_other_tables(board):
-    results = Board(read_results(board))
-    assert "69.71 ± 0.40" in genspp_table(results, "hatexplain").to_markdown()
-    sweep = alpha_table(results, "hatexplain", "sound").to_markdown()
-    assert "22.52 ± 14.64" in sweep and "FR, α = 0.28" in sweep
-    assert "signed-rank form" in sweep  # what the star of the published GenSPP row means
-    cost = cost_table(results, "hatexplain", "sound").to_markdown()
-    assert "78.00" in cost and "17032" in cost
-    assert alpha_table(results, "hatexplain", "paper") is None
-    assert cost_table(results, "toy", "sound") is None
+# ---- what needs no training
 
 
 def test_rows_without_training_on_toy(tmp_path):
@@ -358,52 +230,11 @@ def test_rows_without_training_on_toy(tmp_path):
             assert run.metrics["selection_size"] == size
 
 
-def test_tables_are_written_and_printed(board):
-    shown = CliRunner().invoke(cli.app, ["benchmark", "cost", "--out", str(board)])
-    assert shown.exit_code == 0
-    assert "cost" in shown.output
-    benchmark.write_tables(board)
-    names = {path.name for path in (board / "tables").iterdir()}
-    assert names == {f"{name}-hatexplain-sound.{kind}" for name in benchmark.TABLES for kind in ("md", "tex")}
-    empty = CliRunner().invoke(cli.app, ["benchmark", "cost", "--out", str(board / "none")])
-    assert "no results" in empty.output
-    with pytest.raises(SettingsError, match="table9"):
-        benchmark.benchmark("table9")
-
-
-def test_what_the_highlights_hold(board):
-    predictions = Predictions(
-        ("a", "b"), tuple("pqrs"), (0, 0, 1, 1), (0, 0, 1, 1), ("110", "01", "00", "0"), (1, 1, 0, 0), (2, 1, 1, 0)
-    )
-    assert predictions.silence() == [0.0, 1.0]
-    runs = [run for run in read_results(board) if run.method == "fr" and not run.variant]
-    for run in runs[1:]:
-        run.content["predictions"] = predictions.to_json()
-    runs[0].content["predictions"] = replace(predictions, masks=("110", "01", "00", "1")).to_json()
-    row = highlights_table(Board(runs), "hatexplain", "sound").rows[0]
-    assert row.name == "FR"
-    assert row.cells[0].mean == pytest.approx(100 * (4 * 2 / 3 + 2 / 4) / 5)
-    assert row.cells[1].mean == pytest.approx(50)
-    assert row.cells[2] == "4 of 5"
-    assert highlights_table(Board([]), "hatexplain", "sound") is None
-
-
-def test_runs_with_other_vectors_are_compared_at_their_seeds(board):
-    results = read_results(board)
-    others = [run for run in results if run.method == "fr" and not run.variant and run.seed <= 2]
-    for run in others:
-        run.content["data"]["vectors"] = "glove.6B.100d.hatexplain.txt"
-    table = vectors_table(Board(read_results(board)), Board(others), "hatexplain", "sound")
-    assert [row.name for row in table.rows] == ["FR, tiny.txt", "FR, GloVe 6B, 100 dimensions"]
-    assert [row.cells[0].mean for row in table.rows] == [pytest.approx(31.5)] * 2  # seeds 1 and 2 of both
-    assert vectors_table(Board(results), Board([]), "hatexplain", "sound") is None
-
-
 def test_a_cut_text_ends_before_its_first_unknown_word(grid, tmp_path):
     folder, arguments = grid
     splits = load_source(arguments["sources"][0])
-    known = {token for part in (splits.train, splits.val) for tokens in part.tokens for token in tokens}
-    assert all(token in known for tokens in splits.test.tokens for token in tokens)
+    known = {token for part in (splits.train, splits.val) for document in part for token in document.tokens}
+    assert all(token in known for document in splits.test for token in document.tokens)
     runs = [run for run in read_results(folder / "results" / "micro") if run.method == "genspp"]
     whole = truncation(splits, runs)
     assert whole["texts_cut"] == whole["tokens_left_out"] == whole["gold_left_out"] == 0
@@ -424,26 +255,16 @@ def test_figures(grid, tmp_path):
     assert [path.name for path in drawn] == ["loss-landscape.png", "hatexplain-highlights.png"]
     facts = json.loads((tmp_path / "figures/figures.json").read_text())
     assert facts["hatexplain-highlights"] == {"posts": 60, "posts_by_highlights": [30, 30]}
-    page = benchmark.render_docs(ROOT / benchmark.TEMPLATE, tmp_path)
-    assert "60 posts" in page and "Not run yet" in page
+    text = page.render_page(ROOT / page.TEMPLATE, tmp_path)
+    assert "60 posts" in text and "Not run yet" in text
 
 
-def test_the_page_says_what_is_missing(tmp_path):
-    page = benchmark.render_docs(ROOT / benchmark.TEMPLATE, tmp_path)
-    assert "Not run yet: `genspp benchmark table1 --data toy --preset sound`" in page
-    assert "Not drawn yet" in page
-    assert "{{" not in page
-
-
-def test_the_page_is_what_the_result_files_give():
-    page = (ROOT / benchmark.PAGE).read_text(encoding="utf-8")
-    assert page == benchmark.render_docs(ROOT / benchmark.TEMPLATE, ROOT / "results"), (
-        "docs/results.md is out of date; run `python -m genspp.experiments.benchmark docs`"
-    )
-
-
-def test_committed_results_hold_no_text_and_no_path():
-    for run in read_results(ROOT / "results") + read_results(ROOT / "results/vectors-100d"):
-        content = {name: value for name, value in run.content.items() if name != "predictions"}
-        assert not re.search(r'[" :=]/\w', json.dumps(content))
-        assert set(run.content["predictions"]) <= {"classes", "ids", "labels", "predicted", "masks", "hits", "gold"}
+def test_tables_are_printed(grid, tmp_path):
+    folder, _ = grid
+    shown = CliRunner().invoke(cli.app, ["benchmark", "cost", "--out", str(folder / "results" / "micro")])
+    assert shown.exit_code == 0
+    assert "HateXplain, preset sound: cost" in shown.output
+    empty = CliRunner().invoke(cli.app, ["benchmark", "cost", "--out", str(tmp_path / "none")])
+    assert "no results" in empty.output
+    with pytest.raises(SettingsError, match="table9"):
+        benchmark.benchmark("table9")

@@ -1,3 +1,4 @@
+import dataclasses
 import logging
 
 import numpy as np
@@ -10,9 +11,11 @@ from sklearn.preprocessing import FunctionTransformer
 from conftest import sentences
 from genspp import GenSPP, Rationalizer
 from genspp.errors import DataError, NotFittedError, SettingsError
+from genspp.evolution.search import STRATEGIES
 from genspp.methods.genspp import make_evaluator
+from genspp.population.evaluator import Evaluation
 
-SMALL = {"population": 4, "generations": 2, "hidden": 8, "min_steps": 150, "max_epochs": 500, "workers": 1}
+SMALL = {"population": 8, "generations": 4, "hidden": 8, "min_steps": 150, "max_epochs": 500, "workers": 1}
 TEXTS, LABELS = sentences(300)
 
 
@@ -143,8 +146,64 @@ def test_nobody_feasible_is_said_and_the_least_bad_returned(caplog):
     assert caplog.text.count("has nobody feasible") == 1
     assert "the least bad individual is returned" in caplog.text
     assert len(model.predict(TEXTS[:2])) == 2
-    losses = [line["best_loss"] for line in model.history_]
+    losses = [line["best_task_loss"] for line in model.history_]
     assert losses == sorted(losses, reverse=True)
+
+
+def test_another_search_goes_through_the_same_contract():
+    model = small(search="sepcma").fit(TEXTS, LABELS)
+    assert [line["generation"] for line in model.history_] == [0, 1, 2, 3, 4]
+    fitness = [line["best_fitness"] for line in model.history_]
+    assert fitness == sorted(fitness) and fitness[-1] > fitness[0]
+    again = small(search="sepcma").fit(TEXTS, LABELS)
+    np.testing.assert_array_equal(model.predict_proba(TEXTS), again.predict_proba(TEXTS))
+
+
+def test_an_unknown_search_is_one_sentence():
+    with pytest.raises(SettingsError, match=r"^search is 'hillclimb'; it takes one of genetic, sepcma\.$"):
+        small(search="hillclimb").fit(TEXTS, LABELS)
+
+
+@pytest.mark.parametrize("search", STRATEGIES)
+def test_a_search_goes_on_from_its_last_recorded_state(search):
+    class Interrupted(Exception):  # noqa: N818
+        pass
+
+    class Recorder:
+        state = None
+
+        def __init__(self, stop=None):
+            self.stop = stop
+
+        def restore(self):
+            return Recorder.state
+
+        def record(self, line, state, total):
+            Recorder.state = {**state, "history": list(state["history"])}
+            if line["generation"] == self.stop:
+                raise Interrupted
+
+    whole = small(search=search).fit(TEXTS, LABELS)
+    with pytest.raises(Interrupted):
+        small(search=search).fit(TEXTS, LABELS, recorder=Recorder(stop=2))
+    resumed = small(search=search).fit(TEXTS, LABELS, recorder=Recorder())
+    assert resumed.history_ == whole.history_
+    np.testing.assert_array_equal(resumed.predict_proba(TEXTS), whole.predict_proba(TEXTS))
+
+
+def test_the_log_has_every_field_of_the_best_evaluation(model):
+    assert {f"best_{field.name}" for field in dataclasses.fields(Evaluation)} <= set(model.history_[0])
+
+
+def test_settings_that_go_with_a_data_set():
+    assert GenSPP.settings_on("toy", "paper") == {
+        "hidden": 8,
+        "vectors": "onehot",
+        "vector_width": 26,
+        "threshold": 0.1,
+    }
+    assert "threshold" not in GenSPP.settings_on("hatexplain", "sound")
+    assert GenSPP.settings_on("files", "sound") == {"penalise_empty": True, "generations": 150}
 
 
 def test_the_paper_preset_differs_as_the_table_says():

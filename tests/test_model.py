@@ -1,13 +1,8 @@
-import json
-
 import numpy as np
 import pytest
 import torch
 
-from genspp.errors import ModelFolderError
-from genspp.model.folder import load_folder, save_folder
 from genspp.model.genome import count, draw, flatten, generator_parts, load_flat, predictor_parts
-from genspp.model.rationale import highlight_spans
 from genspp.model.spp import SPP, Generator, Predictor, Shape
 
 TOY, HATEXPLAIN = Shape(26, 8, 3), Shape(25, 16, 2)
@@ -92,44 +87,3 @@ def test_padding_and_batch_mates_change_nothing(cell):
             pair.generator(table[alone], whole)[0], pair.generator(table[ids], real)[row, :length]
         )
         torch.testing.assert_close(pair.classify(alone, whole, mask[row : row + 1, :length])[0], logits[row])
-
-
-def test_spans_join_neighbours():
-    spans = [(0, 3), (4, 6), (7, 9), (9, 10)]
-    assert highlight_spans(spans, [1, 1, 0, 1]) == [(0, 6), (9, 10)]
-    assert highlight_spans(spans, [0, 0, 0, 0]) == []
-
-
-@pytest.fixture
-def folder(tmp_path):
-    save_folder(tmp_path / "m", {"method": "GenSPP"}, ("a", "ü"), {"x": np.arange(6.0).reshape(2, 3)})
-    return tmp_path / "m"
-
-
-def test_a_folder_comes_back_and_holds_no_pickle(folder):
-    config, words, arrays = load_folder(folder)
-    assert config["method"] == "GenSPP"
-    assert words == ("a", "ü")
-    np.testing.assert_array_equal(arrays["x"], np.arange(6.0).reshape(2, 3))
-    assert {path.suffix for path in folder.iterdir()} == {".json", ".safetensors"}
-
-
-@pytest.mark.parametrize("name", ["config.json", "vocabulary.json", "weights.safetensors", "manifest.json"])
-def test_a_missing_or_altered_file_is_named(folder, name):
-    content = (folder / name).read_bytes()
-    (folder / name).unlink()
-    with pytest.raises(ModelFolderError, match=name):
-        load_folder(folder)
-    (folder / name).write_bytes(content[: len(content) // 2])
-    with pytest.raises(ModelFolderError, match=name):
-        load_folder(folder)
-    (folder / name).write_bytes(content.replace(b"a", b"b", 1))
-    with pytest.raises(ModelFolderError):
-        load_folder(folder)
-
-
-def test_another_format_is_refused(folder):
-    config = json.loads((folder / "config.json").read_text())
-    save_folder(folder, config | {"format": 99}, (), {})
-    with pytest.raises(ModelFolderError, match="format 99"):
-        load_folder(folder)

@@ -28,9 +28,14 @@ def write_text(path: Path, content: str) -> None:
     write_bytes(path, content.encode("utf-8"))
 
 
+def json_text(content: Any) -> str:
+    """Return JSON that people can read and compare."""
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
 def write_json(path: Path, content: Any) -> None:
     """Write JSON that people can read and compare, atomically."""
-    write_text(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(path, json_text(content))
 
 
 def sha256(content: bytes) -> str:

@@ -1,36 +1,50 @@
-"""Texts with labels and, where people marked them, gold highlights."""
+"""Texts as documents: cut once, with their places, labels and, where people marked them, gold highlights.
+
+Whatever a text comes from, it is a `Document` from here on, all the way to the rationale that explains it.
+"""
 
 import hashlib
 import json
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from genspp.data.tokenize import Span
+from genspp.data.tokenize import Span, Tokenizer
+from genspp.errors import DataError
+from genspp.streams import frozen
 
 SPLIT_SEED = 15000  # the paper's data seed: the rows of a split do not change with the seed of a model
+PARTS = ("train", "val", "test")
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One text. `highlight` is the gold mask over its tokens, for evaluation only; `None` where there is none."""
+    """One text.
+
+    text: as it was given; where tokens were given, those joined. spans: the (start, end) of every token in it.
+    label: a string where a file was read, of any kind in Python. highlight: the gold mask over the tokens, for
+    evaluation only. Both are `None` where there is none.
+    """
 
     id: str
     text: str
     tokens: tuple[str, ...]
     spans: tuple[Span, ...]
-    label: str | None = None
+    label: Any = None
     highlight: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """A list of documents, with the columns that the rest of the package asks for."""
+    """Documents, the name of the tokeniser that cut them, and the columns that the rest of the package asks for."""
 
     documents: tuple[Document, ...]
+    tokenizer: str = "words"
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -39,17 +53,12 @@ class Corpus:
         return iter(self.documents)
 
     def __getitem__(self, rows: Sequence[int]) -> "Corpus":
-        return Corpus(tuple(self.documents[i] for i in rows))
+        return replace(self, documents=tuple(self.documents[i] for i in rows))
 
     @property
-    def tokens(self) -> list[list[str]]:
-        """The tokens of every document."""
-        return [list(document.tokens) for document in self.documents]
-
-    @property
-    def labels(self) -> list[str]:
-        """The label of every document; the readers see to it that none is missing where one is needed."""
-        return [str(document.label) for document in self.documents]
+    def labels(self) -> list[Any]:
+        """The label of every document."""
+        return [document.label for document in self.documents]
 
     @property
     def highlights(self) -> list[npt.NDArray[np.int8] | None]:
@@ -59,21 +68,80 @@ class Corpus:
             for document in self.documents
         ]
 
+    def keys(self, tokenizer: str) -> list[list[str]]:
+        """Return every document's tokens in the form in which a model of that tokeniser looks them up."""
+        key = Tokenizer(tokenizer).key
+        return [[key(token) for token in document.tokens] for document in self.documents]
+
+
+Texts = Sequence[str] | Sequence[Sequence[str]] | Corpus
+
+
+def as_corpus(texts: Texts, tokenizer: str = "words", labels: Sequence[Any] | None = None) -> Corpus:
+    """Make a corpus of strings or token lists; one that is a corpus already stays as it is, but for `labels`."""
+    corpus = texts if isinstance(texts, Corpus) else Corpus(tuple(_documents(texts, Tokenizer(tokenizer))), tokenizer)
+    if not len(corpus):
+        raise DataError("there are no texts; give at least one.")
+    return corpus if labels is None else _with_labels(corpus, labels)
+
+
+def _documents(texts: Sequence[str] | Sequence[Sequence[str]], tokenizer: Tokenizer) -> Iterator[Document]:
+    if isinstance(texts, str) or not hasattr(texts, "__len__"):
+        raise DataError(f"texts is a {type(texts).__name__}; give a list of strings or of token lists.")
+    if isinstance(texts, np.ndarray) and texts.ndim != 1:
+        raise DataError(f"texts is an array of shape {texts.shape}; give one text per row, as a list or a flat array.")
+    for number, given in enumerate(texts):
+        if isinstance(given, str):
+            text = str(given)
+            tokens, spans = tokenizer(text)
+        elif isinstance(given, Sequence | np.ndarray) and all(isinstance(token, str) for token in given):
+            tokens = [str(token) for token in given]
+            text, spans = tokenizer.join(tokens)
+        else:
+            raise DataError(f"text {number} (from 0) is a {type(given).__name__}; give a string or a list of tokens.")
+        if not tokens:
+            raise DataError(f"text {number} (from 0) is empty; leave it out or fill it in.")
+        yield Document(str(number), text, tuple(tokens), tuple(spans))
+
+
+def _with_labels(corpus: Corpus, labels: Sequence[Any]) -> Corpus:
+    if len(labels) != len(corpus):
+        raise DataError(f"there are {len(corpus)} texts but {len(labels)} labels; give one label per text.")
+    plain = [label.item() if isinstance(label, np.generic) else label for label in labels]
+    pairs = zip(corpus, plain, strict=True)
+    return replace(corpus, documents=tuple(replace(document, label=label) for document, label in pairs))
+
+
+def check_labels(corpus: Corpus) -> None:
+    """Refuse a corpus in which a label is missing."""
+    for number, label in enumerate(corpus.labels):
+        if label is None or (isinstance(label, float) and math.isnan(label)):
+            raise DataError(f"label {number} (from 0) is {label}; give every text a label.")
+
 
 @dataclass(frozen=True)
 class Splits:
-    """The three parts of a data set, the tokeniser that cut its texts, and what to tell the user about reading it."""
+    """The three parts of a data set, and what to tell the user about reading it."""
 
     train: Corpus
     val: Corpus
     test: Corpus
-    tokenizer: str = "words"
     notes: tuple[str, ...] = field(default=())
+
+    @property
+    def tokenizer(self) -> str:
+        """The tokeniser that cut the texts."""
+        return self.train.tokenizer
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """The number of texts in every part."""
+        return {name: len(getattr(self, name)) for name in PARTS}
 
     def fingerprint(self) -> str:
         """Return a hash of every token, label, gold highlight and of the split: equal data, equal fingerprint."""
         digest = hashlib.sha256(self.tokenizer.encode())
-        for name in ("train", "val", "test"):
+        for name in PARTS:
             digest.update(name.encode())
             for document in getattr(self, name):
                 row = [document.id, document.tokens, document.label, document.highlight]
@@ -85,9 +153,9 @@ def stratified_split(labels: Sequence[str], fractions: Sequence[float], seed: in
     """Deal row numbers into parts of the given fractions, every class spread evenly; rows keep their order.
 
     Each class is shuffled by itself and cut at the rounded cumulative fractions, so that a part is within
-    one row of its share for every class. The random stream is numpy's frozen legacy one: the same everywhere.
+    one row of its share for every class.
     """
-    stream = np.random.RandomState(seed)
+    stream = frozen(seed)
     cuts = np.cumsum(fractions)[:-1]
     parts: list[list[int]] = [[] for _ in fractions]
     for label in sorted(Counter(labels)):

@@ -50,7 +50,7 @@ class Encoded:
             end = start
 
     def split(self, flat: npt.NDArray[np.uint8]) -> list[Mask]:
-        """Cut a flat array over all tokens into one array a text."""
+        """Cut a flat array over all tokens into one array per text."""
         return [flat[start:end] for start, end in zip(self.starts, self.starts[1:], strict=False)]
 
 
@@ -65,7 +65,12 @@ def pad(
     return np.where(real, flat[index], 0).astype(np.int64), real
 
 
-def encode(keys: Sequence[Sequence[str]], index: dict[str, int], unknown: int, labels: Sequence[int] = ()) -> Encoded:
+def encode(
+    keys: Sequence[Sequence[str]],
+    index: dict[str, int],
+    unknown: int,
+    labels: Sequence[int] | npt.NDArray[np.int32] = (),
+) -> Encoded:
     """Look tokens up: `index` gives the row of a known word, `unknown` is the row of all the others."""
     lengths = np.array([len(text) for text in keys], dtype=np.int64)
     ids = np.fromiter((index.get(key, unknown) for text in keys for key in text), dtype=np.int32)

@@ -1,16 +1,15 @@
-"""What one field of a table holds: a text, tokens, a label, the name of a split.
+"""What one field of a row holds: a text, tokens, a label, the name of a part.
 
-These raise ValueError; `tables.py`, which knows the file and the line, says where.
+These raise ValueError; `records.py`, which knows the file and the line, says where.
 """
 
 import json
 import re
 from typing import Any
 
-from genspp.data.corpus import Document
+from genspp.data.corpus import PARTS, Document
 from genspp.data.tokenize import Tokenizer
 
-PARTS = ("train", "val", "test")
 _PART_NAMES = {**{part: part for part in PARTS}, "validation": "val", "valid": "val", "dev": "val"}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

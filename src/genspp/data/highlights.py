@@ -1,10 +1,10 @@
-"""The three forms in which a table may hold a gold highlight, made into one: a 0/1 mask over tokens.
+"""The three forms in which a file may hold a gold highlight, made into one: a 0/1 mask over tokens.
 
 A value is a JSON list or, in CSV, also whole numbers separated by spaces. Nothing (an empty cell, `null`)
 means that nobody marked the text; an empty list means that somebody marked nothing.
 
 - Pairs `[start, end]` are **character spans**: every token that overlaps one is highlighted.
-- `true` and `false`, or only 0 and 1 with one of them repeated, are a **mask**, which needs a value a token.
+- `true` and `false`, or only 0 and 1 with one of them repeated, are a **mask**, which needs one value per token.
 - Distinct numbers with one above 1 are **token indices**, counted from 0.
 - `[0]`, `[1]`, `[0, 1]` and `[1, 0]` can be either. They are what the rest of the column is. If that does not tell, two
   numbers are a mask, and one is a mask if the text has one token, else an index: a column of indices hardly ever

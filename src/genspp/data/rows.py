@@ -32,7 +32,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class RawTable:
+class RawRows:
     """A file's rows. `name` is for messages; `fieldnames` are the columns, or the fields of any JSON row."""
 
     name: str
@@ -126,7 +126,7 @@ def _csv_rows(name: str, text: str) -> tuple[tuple[str, ...], list[Row]]:
     return header or (), rows
 
 
-def read_raw(path: Path | str) -> RawTable:
+def read_raw(path: Path | str) -> RawRows:
     """Read a `.jsonl` or `.csv` file; `-` is standard input, JSON lines if it begins with `{`."""
     if str(path) == STANDARD:
         name, content = "standard input", sys.stdin.buffer.read()
@@ -145,13 +145,13 @@ def read_raw(path: Path | str) -> RawTable:
     if (file_format or ("jsonl" if text.lstrip().startswith("{") else "csv")) == "jsonl":
         rows = list(_json_rows(name, text))
         fieldnames = tuple(dict.fromkeys(key for row in rows for key in row.fields))
-        table = RawTable(name, "jsonl", fieldnames, tuple(rows))
+        raw = RawRows(name, "jsonl", fieldnames, tuple(rows))
     else:
         header, rows = _csv_rows(name, text)
-        table = RawTable(name, "csv", header, tuple(rows))
-    if not table.rows:
+        raw = RawRows(name, "csv", header, tuple(rows))
+    if not raw.rows:
         raise DataError(f"{name} has no rows.")
-    return table
+    return raw
 
 
 def output_format(path: Path | str, input_format: str) -> str:

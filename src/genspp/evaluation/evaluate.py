@@ -1,23 +1,20 @@
-"""A trained model against a corpus: all metrics, and what each text was given."""
+"""A trained model against a corpus: all metrics, and what it says of each text."""
 
 from typing import Any
 
 from genspp.data.corpus import Corpus
 from genspp.evaluation.metrics import clf_f1, score
 from genspp.methods.base import Rationalizer
+from genspp.model.rationale import Rationale
 
 
-def evaluate(model: Rationalizer, corpus: Corpus) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the metrics, and one row a text: id, label, predicted label, mask. No text is repeated in the rows."""
-    rationales = model.explain(corpus.tokens)
-    classes = [str(name) for name in model.classes_]
+def evaluate(model: Rationalizer, corpus: Corpus) -> tuple[dict[str, Any], list[Rationale]]:
+    """Return the metrics, and one rationale per text; its document has the gold label and highlight."""
+    rationales = model.explain(corpus)
+    classes, labels = [str(name) for name in model.classes_], [str(label) for label in corpus.labels]
     predicted = [str(rationale.label) for rationale in rationales]
-    full_text = [str(name) for name in model.predict_full_text(corpus.tokens)]
+    full_text = [str(name) for name in model.predict_full_text(corpus)]
     masks = [rationale.mask for rationale in rationales]
-    metrics: dict[str, Any] = dict(score(corpus.labels, predicted, masks, corpus.highlights, classes))
-    metrics["full_text_clf_f1"] = clf_f1(corpus.labels, full_text, classes)
-    rows = [
-        {"id": document.id, "label": document.label, "predicted": label, "mask": mask}
-        for document, label, mask in zip(corpus, predicted, masks, strict=True)
-    ]
-    return metrics, rows
+    metrics: dict[str, Any] = dict(score(labels, predicted, masks, corpus.highlights, classes))
+    metrics["full_text_clf_f1"] = clf_f1(labels, full_text, classes)
+    return metrics, rationales

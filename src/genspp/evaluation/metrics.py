@@ -1,7 +1,7 @@
 """Every metric of the package, defined once, on plain arrays.
 
-A mask is one 0/1 array a text, as long as the text's real tokens: there is no padding here, so nothing can be
-selected on it and nothing can be cut off (discrepancies D5). Gold highlights are such masks, or `None` for a
+A mask is one 0/1 array per text, as long as the text's real tokens: there is no padding here, so nothing can be
+selected on it and no part of a text can be left out of a score. Gold highlights are such masks, or `None` for a
 text that nobody annotated; an all-zero gold mask is an annotation: it says that nothing should be marked.
 
 Hl-F1, R and S are the paper's; token-F1 and IOU-F1 are ERASER's (DeYoung et al. 2020,
@@ -52,7 +52,9 @@ def class_counts(labels: Sequence[str], predicted: Sequence[str], classes: Seque
     model's, in its order; without them, the sorted labels that occur on either side.
     """
     if len(labels) != len(predicted):
-        raise DataError(f"got {len(labels)} labels and {len(predicted)} predictions; there must be one of each a text")
+        raise DataError(
+            f"got {len(labels)} labels and {len(predicted)} predictions; there must be one of each per text"
+        )
     if not len(labels):
         raise DataError("there are no texts to score; give at least one")
     names = sorted({*labels, *predicted}) if classes is None else list(classes)
@@ -141,21 +143,22 @@ def token_f1(masks: Masks, gold: Gold) -> float | None:
 def iou_f1(masks: Masks, gold: Gold, threshold: float = IOU_THRESHOLD) -> float | None:
     """Return ERASER's IOU F1 over spans.
 
-    A predicted span is a hit if it overlaps some gold span with intersection over union >= `threshold`.
-    Precision, hits / predicted spans, is averaged over the texts with predicted spans; recall, hits / gold
-    spans, over the texts with gold spans; the score is the F1 of the two averages. `None` where no text has
-    gold; 1 where there is no span on either side.
+    Two spans match if their intersection over union is at least `threshold`. Precision, the share of predicted
+    spans with a match, is averaged over the texts with predicted spans; recall, the share of gold spans with
+    one, over the texts with gold spans; the score is the F1 of the two averages. From ERASER's threshold of a half on
+    no span has two matches, and both sides count the same hits. `None` where no text has gold; 1 where there is no
+    span on either side.
     """
     precisions: list[float] = []
     recalls: list[float] = []
     pairs = _pairs(masks, gold)
     for mask, truth in pairs:
         found, wanted = runs(mask), runs(truth)
-        hits = int((_overlaps(found, wanted).max(axis=1, initial=0.0) >= threshold).sum())
+        matches = _overlaps(found, wanted) >= threshold
         if len(found):
-            precisions.append(hits / len(found))
+            precisions.append(float(matches.any(axis=1).mean()))
         if len(wanted):
-            recalls.append(hits / len(wanted))
+            recalls.append(float(matches.any(axis=0).mean()))
     if not pairs:
         return None
     if not precisions and not recalls:
@@ -205,11 +208,11 @@ def count_runs(mask: npt.ArrayLike) -> int:
 def score(labels: Sequence[str], predicted: Sequence[str], masks: Masks, gold: Gold, classes: Sequence[str]) -> Scores:
     """Return every metric of a model on some texts.
 
-    labels, predicted: one class name a text. masks: what the model selected, one 0/1 array a text.
+    labels, predicted: one class name per text. masks: what the model selected, one 0/1 array per text.
     gold: gold highlights, `None` for a text without one. classes: all classes of the model.
     """
     if len(masks) != len(labels):
-        raise DataError(f"got {len(masks)} masks for {len(labels)} labels; there must be one of each a text")
+        raise DataError(f"got {len(masks)} masks for {len(labels)} labels; there must be one of each per text")
     return Scores(
         clf_f1=clf_f1(labels, predicted, classes),
         accuracy=accuracy(labels, predicted),
@@ -234,7 +237,7 @@ def _confusion(truth: Flags, found: Flags, axis: int | None = None) -> Counts:
 def _pairs(masks: Masks, gold: Gold) -> list[tuple[Flags, Flags]]:
     """Return the selected and the gold mask of every annotated text, checked to be of one length."""
     if len(masks) != len(gold):
-        raise DataError(f"got {len(masks)} masks and {len(gold)} gold highlights; there must be one of each a text")
+        raise DataError(f"got {len(masks)} masks and {len(gold)} gold highlights; there must be one of each per text")
     pairs = []
     for i, (mask, truth) in enumerate(zip(_flags(masks), gold, strict=True)):
         if truth is None:

@@ -2,8 +2,7 @@
 
 `rank_sum` compares runs: would other seeds turn the order round? It is the exact Wilcoxon rank-sum
 (Mann-Whitney) test. Runs of two methods are not pairs, so the signed-rank test does not apply; on five seeds
-that one cannot get below p = 0.0625 anyway, so the published "Wilcoxon <= 0.01" cannot be it
-(discrepancies D6e).
+that one cannot get below p = 0.0625 anyway, so the published "Wilcoxon <= 0.01" cannot be it.
 
 `paired_bootstrap` compares examples: would another test set turn the order round? Both methods are scored on
 the same resampled texts.
@@ -17,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from genspp.errors import DataError
+from genspp.streams import Purpose, stream
 
 Floats = npt.NDArray[np.float64]
 
@@ -76,9 +76,9 @@ def paired_bootstrap(
 
     a, b: (texts, ...) counts of every text, the same texts in the same order: `metrics.highlight_counts` for
     Hl-F1, `metrics.class_counts` for Clf-F1; for a mean, the values with a column of ones beside them.
-    statistic: from sums over texts, (resamples, ...), to one value a resample: `metrics.f1` for Hl-F1,
+    statistic: from sums over texts, (resamples, ...), to one value per resample: `metrics.f1` for Hl-F1,
     `metrics.macro_f1` for Clf-F1.
-    With several runs a method put them on the second axis, (texts, runs, ...): what the statistic leaves of
+    With several runs per method, put them on the second axis, (texts, runs, ...): what the statistic leaves of
     further axes is averaged, and a and b need not have the same number of runs.
 
     The interval is the percentile interval. p is twice the smaller share of resamples on either side of zero,
@@ -90,14 +90,14 @@ def paired_bootstrap(
         raise DataError(
             f"a paired bootstrap needs the same texts on both sides, at least one; got {texts}, {len(second)}"
         )
-    stream = np.random.default_rng(seed)
+    random = stream(seed, Purpose.BOOTSTRAP)
 
     def difference(weights: Floats) -> Floats:
         return _mean(statistic(_weigh(weights, first))) - _mean(statistic(_weigh(weights, second)))
 
     step = max(1, CHUNK // texts)
     sizes = [min(step, resamples - start) for start in range(0, resamples, step)]
-    drawn = np.concatenate([difference(_weights(stream, size, texts)) for size in sizes])
+    drawn = np.concatenate([difference(_weights(random, size, texts)) for size in sizes])
     tail = (1 - confidence) / 2
     low, high = np.quantile(drawn, [tail, 1 - tail])
     beyond = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
@@ -140,18 +140,18 @@ def _ways(ranks: npt.NDArray[np.int64], size: int) -> Floats:
 
 def _sampled(ranks: npt.NDArray[np.int64], size: int, seen: int) -> float:
     """Estimate p from random deals, from a fixed seed so that a report can be repeated."""
-    stream = np.random.default_rng(0)
+    random = stream(0, Purpose.BOOTSTRAP, len(ranks))
     expected = size * int(ranks.sum())
     hits = 0
     for _ in range(SAMPLES // 1000):
-        deals = stream.permuted(np.tile(ranks, (1000, 1)), axis=1)[:, :size].sum(axis=1)
+        deals = random.permuted(np.tile(ranks, (1000, 1)), axis=1)[:, :size].sum(axis=1)
         hits += int((np.abs(deals * len(ranks) - expected) >= seen).sum())
     return (hits + 1) / (SAMPLES + 1)
 
 
-def _weights(stream: np.random.Generator, size: int, texts: int) -> Floats:
+def _weights(random: np.random.Generator, size: int, texts: int) -> Floats:
     """Return how often each text occurs in each of `size` resamples, (size, texts)."""
-    drawn = stream.integers(texts, size=(size, texts)) + texts * np.arange(size)[:, None]
+    drawn = random.integers(texts, size=(size, texts)) + texts * np.arange(size)[:, None]
     return np.bincount(drawn.ravel(), minlength=size * texts).reshape(size, texts).astype(np.float64)
 
 

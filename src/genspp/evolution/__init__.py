@@ -1,1 +1,1 @@
-"""The genetic search and the objective it serves."""
+"""Search strategies, one file each, and the objective that they serve."""

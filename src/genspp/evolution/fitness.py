@@ -8,9 +8,9 @@ from genspp.population.evaluator import Evaluation
 _EPSILON = 1e-8  # eq. 8: keeps the fitness of a perfect individual finite
 
 
-def combined_loss(task_loss: float, selection_rate: float) -> float:
-    """Return h~ = 1 - sqrt((1 - Omega)(1 - min(L_t, 1))), eq. 7: 0 is perfect, 1 is as bad as it gets."""
-    return 1 - math.sqrt(max(0.0, 1 - selection_rate) * (1 - min(task_loss, 1)))
+def combined_loss(*costs: float) -> float:
+    """Return h~ = 1 - sqrt((1 - cost)(1 - cost)...), eq. 7, costs capped at 1: 0 is perfect, 1 is as bad as it gets."""
+    return 1 - math.sqrt(math.prod(1 - min(cost, 1) for cost in costs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +31,22 @@ class Objective:
         """Return the task loss on the objective's own scale."""
         return evaluation.task_loss / self.loss_scale
 
+    def costs(self, evaluation: Evaluation) -> tuple[float, ...]:
+        """Return the terms of eq. 7, L_t and Omega; a further term is one more here."""
+        return (
+            self.loss(evaluation),
+            evaluation.selection_rate,
+        )
+
     def feasible(self, evaluation: Evaluation) -> bool:
         """Tell whether the highlight still lets a predictor do its task; NaN never does."""
         return self.loss(evaluation) < self.threshold
 
     def fitness(self, evaluation: Evaluation) -> float:
-        """Return h = 1 / (h~ + epsilon), eq. 8; 0 for a loss that is not a finite number."""
-        loss = self.loss(evaluation)
-        if not math.isfinite(loss):
+        """Return h = 1 / (h~ + epsilon), eq. 8; 0 where a term is not a finite number."""
+        costs = self.costs(evaluation)
+        if not all(map(math.isfinite, costs)):
             return 0.0
         if self.feasible(evaluation):
-            return 1 / (combined_loss(loss, evaluation.selection_rate) + _EPSILON)
-        return 1 / (1 + _EPSILON + loss) if self.graded_failures else 1 / (1 + _EPSILON)
+            return 1 / (combined_loss(*costs) + _EPSILON)
+        return 1 / (1 + _EPSILON + self.loss(evaluation)) if self.graded_failures else 1 / (1 + _EPSILON)

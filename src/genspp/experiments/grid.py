@@ -9,48 +9,36 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from genspp.data.toy import TRIPLES, VARIANTS
+from genspp.data.sources.toy import TRIPLES, VARIANTS
 from genspp.errors import DataError, SettingsError
 from genspp.experiments import paper
+from genspp.experiments.names import REFERENCES, data_form, data_sets, declares, family, methods
+from genspp.methods import METHODS
+from genspp.settings import PRESETS
 
-PRESETS = ("sound", "paper")  # as in methods.settings, which would load torch: tables and names do not need it
-GRADIENT = ("fr", "mgr", "mcd", "grat", "rnp")
-METHODS = ("genspp", *GRADIENT)
-TRIVIAL = ("random", "matching")
-METHOD_NAMES = {**paper.METHOD_NAMES, "rnp": "RNP", "random": "Random highlights", "matching": "String matching"}
-DATA_NAMES = {**paper.DATA_NAMES, "toy-contaminated": "Toy, contaminated"}  # in the order of the tables
-
-ALPHAS = {"toy": (0.10, 0.15), "hatexplain": (0.10, 0.16, 0.22, 0.28)}
-RANDOM_SIZES = {"toy": (2, 3, 4), "hatexplain": (2, 4)}
+RANDOM_SIZES = {"toy": (2, 3, 4)}
+OTHER_RANDOM_SIZES = (2, 4)
 NO_PRESET = "trivial"  # what stands for the preset in the name of a run that has none
-UNPUBLISHED_MINUTES = 5.0  # a guess that only orders the runs: RNP is in no table of the paper
+UNPUBLISHED_MINUTES = 5.0  # a guess that only orders the runs
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much of the full work is done: settings for a method, or for all "gradient" ones.
+    """How much of the full work is done: settings that every method takes that has them.
 
     Its name keeps the results of different efforts apart; the full effort has none.
     """
 
     name: str = ""
-    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     def of(self, method: str) -> dict[str, Any]:
         """Return the settings of one method."""
-        shared = self.settings.get("gradient", {}) if method in GRADIENT else {}
-        return {**shared, **self.settings.get(method, {})}
+        return {name: value for name, value in self.settings.items() if declares(method, name)}
 
 
 FULL = Effort()
-QUICK = Effort(
-    "quick",
-    {
-        "genspp": {"generations": 5, "population": 10, "max_epochs": 10},
-        "gradient": {"max_epochs": 10},
-        "grat": {"pretrain_epochs": 2},
-    },
-)
+QUICK = Effort("quick", {"generations": 5, "population": 10, "max_epochs": 10, "pretrain_epochs": 2})
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +94,7 @@ class Trial:
 
     def command(self) -> str:
         """Return what one types to repeat it, with names in the place of local paths."""
-        source = "hatexplain:FOLDER" if self.data == "hatexplain" else self.data
+        source = data_form(self.data)
         vectors = [f"--vectors {self.asked()['vectors']}"] if "vectors" in self.settings else []
         if not self.effort and not self.variant:
             extra = [*vectors, *(["--workers 1"] if "workers" in self.settings else [])]
@@ -138,25 +126,28 @@ def expand(
     effort: Effort = FULL,
 ) -> list[Trial]:
     """Return the runs of `table1` or `alpha`, seeds 1 to `seeds`."""
-    _check(benchmark, sources, methods, preset, seeds)
-    wanted = methods or (*METHODS, *TRIVIAL)
+    wanted = _check(benchmark, sources, methods, preset, seeds)
     trials = []
     for source in sources:
-        data = data_name(source)
-        for method in (method for method in METHODS if method in wanted):
-            settings = effort.of(method)
-            if method == "genspp":
-                settings["workers"] = 1  # several runs at once use the cores better than one run can
-            if vectors is not None and data == "hatexplain":
-                settings["vectors"] = str(vectors)
-            for place, variant, own in _variants(benchmark, data, method):
+        for method in (method for method in wanted if method not in REFERENCES):
+            settings = effort.of(method) | _shared_settings(source, method, preset, vectors)
+            for place, variant, own in _variants(benchmark, data_name(source), method):
                 trials += [
                     Trial(place, source, method, preset, seed, variant, {**settings, **own}, effort.name)
                     for seed in range(1, seeds + 1)
                 ]
         if benchmark == "table1":
-            trials += _trivial(source, wanted, seeds, effort)
+            trials += _reference_trials(source, wanted, seeds, effort)
     return trials
+
+
+def _shared_settings(source: str, method: str, preset: str, vectors: Path | None) -> dict[str, Any]:
+    """Return what all runs are given: one core, and the vectors where the data come without their own."""
+    # Several runs at once use the cores better than one run can.
+    shared: dict[str, Any] = {"workers": 1} if declares(method, "workers") else {}
+    if vectors is not None and "vectors" not in METHODS[method].settings_on(family(data_name(source)), preset):
+        shared["vectors"] = str(vectors)
+    return shared
 
 
 def _variants(benchmark: str, data: str, method: str) -> Iterable[tuple[str, str, dict[str, Any]]]:
@@ -166,24 +157,24 @@ def _variants(benchmark: str, data: str, method: str) -> Iterable[tuple[str, str
     """
     if benchmark == "table1":
         yield "table1", "", {}
-    elif method in GRADIENT:
-        for alpha in ALPHAS[family(data)]:
+    elif declares(method, "alpha"):
+        for alpha in paper.alphas(family(data)):
             if alpha == paper.ALPHA_LEVEL[family(data)]:
                 yield "table1", "", {}
             else:
                 yield "alpha", f"alpha={alpha:.2f}", {"alpha": alpha}
 
 
-def _trivial(source: str, wanted: Sequence[str], seeds: int, effort: Effort) -> list[Trial]:
-    data = family(data_name(source))
+def _reference_trials(source: str, wanted: Sequence[str], seeds: int, effort: Effort) -> list[Trial]:
+    data = data_name(source)
     trials = []
     if "random" in wanted:
-        for size in RANDOM_SIZES[data]:
+        for size in RANDOM_SIZES.get(family(data), OTHER_RANDOM_SIZES):
             trials += [
                 Trial("table1", source, "random", NO_PRESET, seed, f"k={size}", {"k": size}, effort.name)
                 for seed in range(1, seeds + 1)
             ]
-    if "matching" in wanted and data == "toy":  # nothing in it is drawn: one seed says all
+    if "matching" in wanted and data in VARIANTS:  # nothing in it is drawn: one seed says all
         trials += [
             Trial("table1", source, "matching", NO_PRESET, 1, " ".join(triple), {"triple": list(triple)}, effort.name)
             for triple in TRIPLES
@@ -191,28 +182,29 @@ def _trivial(source: str, wanted: Sequence[str], seeds: int, effort: Effort) -> 
     return trials
 
 
-def family(data: str) -> str:
-    """Return the data set of the paper that a data set is a form of."""
-    return "toy" if data in VARIANTS else data
-
-
-def _check(benchmark: str, sources: Sequence[str], methods: Sequence[str] | None, preset: str, seeds: int) -> None:
+def _check(
+    benchmark: str, sources: Sequence[str], chosen: Sequence[str] | None, preset: str, seeds: int
+) -> tuple[str, ...]:
+    """Return the methods that are wanted, in order; raise a sentence on what cannot be run."""
     if benchmark not in ("table1", "alpha"):
         raise SettingsError(f"the benchmark is {benchmark!r}; choose table1, alpha, cost or figures.")
     if preset not in PRESETS:
         raise SettingsError(f"preset is {preset!r}; it takes one of {', '.join(PRESETS)}.")
     if seeds < 1:
         raise SettingsError(f"seeds is {seeds}; it takes a whole number of at least 1.")
-    known = (*METHODS, *TRIVIAL)
-    for method in methods or ():
+    known = (*methods(), *REFERENCES)
+    for method in chosen or ():
         if method not in known:
             raise SettingsError(f"method is {method!r}; choose from {', '.join(known)}.")
+    possible = [data for data in data_sets() if benchmark == "table1" or paper.alphas(family(data))]
     for source in sources:
-        if source not in VARIANTS and not source.startswith("hatexplain:"):
-            raise DataError(f"the data is {source!r}; choose from {', '.join(VARIANTS)}, hatexplain:FOLDER.")
+        if data_name(source) not in possible:
+            forms = ", ".join(map(data_form, possible))
+            raise DataError(f"the data is {source!r}; choose from {forms}.")
     names = [data_name(source) for source in sources]
     if len(set(names)) < len(names):
         raise DataError(f"the data {', '.join(sources)} names a data set twice; name each once.")
+    return tuple(method for method in known if chosen is None or method in chosen)
 
 
 def longest_first(trials: Sequence[Trial], seconds: Mapping[tuple[str, str], float]) -> list[Trial]:

@@ -36,7 +36,7 @@ class Failure:
 
 
 class Overview:
-    """What the grid is doing: a table that changes on a terminal, a line a finished run elsewhere."""
+    """What the grid is doing: a table that changes on a terminal, one line per finished run elsewhere."""
 
     def __init__(self, console: Console, trials: Sequence[tuple[Trial, float]], before: int, workers: int) -> None:
         self._console = console

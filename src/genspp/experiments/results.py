@@ -20,11 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 import genspp
+from genspp.app.runs import versions
 from genspp.data.corpus import Corpus
 from genspp.errors import DataError
 from genspp.evaluation.metrics import Counts, class_counts, highlight_counts
 from genspp.files import write_text
-from genspp.runs import versions
 
 FORMAT = 1
 _PACKAGE = Path(genspp.__file__).parent
@@ -64,7 +64,7 @@ class Predictions:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return it with every column as one string: a line of the file each."""
+        """Return it with every column as one string: one line of the file each."""
         columns = ("ids", "labels", "predicted", "masks", "hits", "gold")
         return {
             "classes": list(self.classes),
@@ -135,7 +135,7 @@ class Result:
 
 
 def write_result(path: Path, content: dict[str, Any]) -> None:
-    """Write a result file: a line a value, so that two can be compared."""
+    """Write a result file: one line per value, so that two can be compared."""
     write_text(path, json.dumps({"format": FORMAT, **content}, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
@@ -151,7 +151,7 @@ def read_result(path: Path) -> Result:
 
 
 def read_results(folder: Path) -> list[Result]:
-    """Read all result files of a folder with one subfolder a benchmark; none where there is no such folder."""
+    """Read all result files of a folder with one subfolder per benchmark; none where there is no such folder."""
     return [read_result(path) for name in ("table1", "alpha") for path in sorted((folder / name).glob("*.json"))]
 
 

@@ -1,7 +1,7 @@
 """One run of a benchmark, from its description to its result file; as a program, in a process of its own.
 
-The program reads the description from standard input and writes its progress to standard output, a JSON
-object a line. When its standard input ends it ends too: it does not outlive the grid that started it.
+The program reads the description from standard input and writes its progress to standard output, one
+JSON object per line. When its standard input ends it ends too: it does not outlive the grid that started it.
 """
 
 import dataclasses
@@ -15,18 +15,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from genspp.app.runs import Run
 from genspp.data.corpus import Splits
 from genspp.errors import GenSPPError, RunError
-from genspp.experiments.grid import TRIVIAL, Trial
+from genspp.experiments.grid import Trial
+from genspp.experiments.names import REFERENCES
 from genspp.experiments.results import Predictions, code_version, machine, peak_memory_mb, write_result
-from genspp.runs import Run
 
 Progress = Callable[[dict[str, Any], int], None]
 
 
 def finish(trial: Trial, runs: Path, out: Path, splits: Splits | None = None, progress: Progress | None = None) -> None:
     """Take a run from where it stands to its result file below `out`, which is written last."""
-    content = _trivial(trial, splits) if trial.method in TRIVIAL else _trained(trial, runs, progress)
+    content = _reference(trial, splits) if trial.method in REFERENCES else _trained(trial, runs, progress)
     head = {"run": trial.key(), "command": trial.command(), "asked": trial.asked()}
     origin = {"code": code_version(), "machine": machine()}
     write_result(out / trial.file, {**head, **origin, **content})
@@ -64,16 +65,14 @@ class _Clock:
 
 
 def _trained(trial: Trial, runs: Path, progress: Progress | None) -> dict[str, Any]:
-    from genspp.experiments.single import configure, proceed
-    from genspp.methods import METHODS
+    from genspp.app.configure import configure
+    from genspp.app.train import proceed
 
     config, data = configure(trial.source, trial.method, preset=trial.preset, seed=trial.seed, **trial.settings)
     run = _open(runs / trial.folder, config)
     clock = _Clock(progress)
-    metrics = proceed(run, data, clock)
+    outcome = proceed(run, data, clock)
     lines = [json.loads(line) for line in (run.folder / "log.jsonl").read_text(encoding="utf-8").splitlines()]
-    rows = [json.loads(line) for line in (run.folder / "predictions.jsonl").read_text(encoding="utf-8").splitlines()]
-    predictions = Predictions.of(data.splits.test, [row["predicted"] for row in rows], [row["mask"] for row in rows])
     logged = sum(float(line.get("seconds", 0.0)) for line in lines)
     training = {
         "seconds": round(clock.seconds(logged, run.model_folder), 2),
@@ -83,13 +82,14 @@ def _trained(trial: Trial, runs: Path, progress: Progress | None) -> dict[str, A
         "parameters": _parameters(run),
         "peak_memory_mb": peak_memory_mb(),
     }
-    settings = METHODS[trial.method](**run.config["settings"]).settings()
-    if trial.data == "hatexplain":
-        settings["vectors"] = Path(settings["vectors"]).name
+    settings = dict(run.config["settings"])
+    settings["vectors"] = Path(settings["vectors"]).name  # of a file; another name stays what it is
+    labels = [str(rationale.label) for rationale in outcome.rationales]
+    predictions = Predictions.of(data.splits.test, labels, [rationale.mask for rationale in outcome.rationales])
     return {
         "settings": settings,
         "data": _data(trial, run.config["data"], settings["vectors"]),
-        "metrics": metrics,
+        "metrics": outcome.metrics,
         "training": training,
         "predictions": predictions.to_json(),
     }
@@ -107,14 +107,14 @@ def _open(folder: Path, config: dict[str, Any]) -> Run:
 
 def _data(trial: Trial, data: dict[str, Any], vectors: str) -> dict[str, Any]:
     found = {"name": trial.data, "fingerprint": data["fingerprint"], "rows": data["rows"], "vectors": vectors}
-    if "vectors_fingerprint" in data:
-        found["vectors_fingerprint"] = data["vectors_fingerprint"]
+    if "vectors_sha256" in data:
+        found["vectors_sha256"] = data["vectors_sha256"]
     return found
 
 
 def _parameters(run: Run) -> dict[str, int]:
     """Return how many parameters were trained: in all, and by part where no part shares any with another."""
-    from genspp.experiments.single import open_model
+    from genspp.app.predict import open_model
 
     model, _ = open_model(run.folder)
     parts = {name: sum(weight.numel() for weight in part.parameters()) for name, part in model.model_.named_children()}
@@ -125,19 +125,18 @@ def _parameters(run: Run) -> dict[str, int]:
 # ---- rows that need no training
 
 
-def _trivial(trial: Trial, splits: Splits | None) -> dict[str, Any]:
+def _reference(trial: Trial, splits: Splits | None) -> dict[str, Any]:
     from genspp.data.sources import load_source
-    from genspp.evaluation.trivial import score_matching, score_random
+    from genspp.evaluation.references import score_matching, score_random
 
     splits = splits or load_source(trial.source)
     if trial.method == "random":
         scores = score_random(splits.test, trial.settings["k"], trial.seed)
     else:
         scores = score_matching(splits.test, trial.settings["triple"])
-    rows = {name: len(getattr(splits, name)) for name in ("train", "val", "test")}
     return {
         "settings": trial.asked(),
-        "data": {"name": trial.data, "fingerprint": splits.fingerprint(), "rows": rows, "vectors": None},
+        "data": {"name": trial.data, "fingerprint": splits.fingerprint(), "rows": splits.rows, "vectors": None},
         "metrics": {**dataclasses.asdict(scores), "full_text_clf_f1": None, "texts": len(splits.test)},
         "training": {},
         "predictions": {},  # nobody is tested against these rows, and they are drawn again in a moment

@@ -1,4 +1,4 @@
-"""What the released code's cut of the gold highlights is worth, in points of Hl-F1 (discrepancies D5).
+"""What the released code's cut of the gold highlights is worth, in points of Hl-F1.
 
 That code takes a text to end before its first word that occurs in no training text, and scores the highlights of
 GenSPP, and of GenSPP alone, on what comes before. Here the highlights in the result files are scored both ways:
@@ -28,10 +28,10 @@ FILE = "truncation.json"
 
 def kept_tokens(splits: Splits) -> list[int]:
     """Return how many tokens of each test text come before the first that training and validation rows do not have."""
-    known = {token for part in (splits.train, splits.val) for tokens in part.tokens for token in tokens}
+    known = {token for part in (splits.train, splits.val) for document in part for token in document.tokens}
     return [
-        next((place for place, token in enumerate(tokens) if token not in known), len(tokens))
-        for tokens in splits.test.tokens
+        next((place for place, token in enumerate(document.tokens) if token not in known), len(document.tokens))
+        for document in splits.test
     ]
 
 

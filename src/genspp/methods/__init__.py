@@ -1,20 +1,16 @@
-"""One file a method, all behind one estimator contract."""
+"""One file per method, all behind one estimator contract; a method is found by its file being here."""
 
-from genspp.methods.base import Rationalizer
-from genspp.methods.fr import FR
-from genspp.methods.genspp import GenSPP
-from genspp.methods.grat import GRAT
-from genspp.methods.mcd import MCD
-from genspp.methods.mgr import MGR
-from genspp.methods.rnp import RNP
+from typing import Any
 
-__all__ = ["FR", "GRAT", "MCD", "METHODS", "MGR", "RNP", "GenSPP", "Rationalizer"]
+from genspp.methods.base import METHODS, Rationalizer
 
-METHODS: dict[str, type[Rationalizer]] = {
-    "genspp": GenSPP,
-    "rnp": RNP,
-    "fr": FR,
-    "mgr": MGR,
-    "mcd": MCD,
-    "grat": GRAT,
-}
+__all__ = ["METHODS", "Rationalizer"]
+
+
+def __getattr__(name: str) -> Any:
+    """Return the method whose class has that name."""
+    if name[:1].isupper():  # as a class is called; anything else may be a module
+        for kind in METHODS.values():
+            if kind.__name__ == name:
+                return kind
+    raise AttributeError(f"module 'genspp.methods' has no attribute {name!r}")

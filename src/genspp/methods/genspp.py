@@ -5,7 +5,9 @@ Ruggeri & Signorelli, "Interlocking-free Selective Rationalization Through Genet
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable
+from dataclasses import asdict
+from decimal import Decimal
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -15,133 +17,70 @@ import torch
 from torch import nn
 
 from genspp.data.encode import Encoded
-from genspp.data.sources import SourceDefaults
 from genspp.evolution.fitness import Objective
-from genspp.evolution.genetic import GeneticSearch, Mutation
-from genspp.methods.base import Rationalizer, Recorder, logger
+from genspp.evolution.individuals import Genomes
+from genspp.evolution.search import STRATEGIES, Search, strategy_settings
+from genspp.methods.base import METHODS, Rationalizer, Recorder, logger
 from genspp.model.genome import draw, generator_parts, load_flat, predictor_parts
 from genspp.model.spp import SPP, Predictor, Shape
 from genspp.population.compiled import CompiledEvaluator
-from genspp.population.evaluator import (
-    FINAL,
-    FULL_TEXT,
-    INITIAL_GENOMES,
-    Evaluator,
-    Task,
-    Training,
-    seed_of,
-    stream,
-)
+from genspp.population.evaluator import Evaluator, Task, TrainedPredictor, Training
 from genspp.population.sequential import SequentialEvaluator
+from genspp.settings import FLAG, Setting, number, one_of, optional, whole
+from genspp.streams import Purpose, seed_of, stream
 
-_COMMON = {"generations": 100, "population": 50, "engine": "compiled"}
+_ENGINES: dict[str, Callable[[Task, int], Evaluator]] = {
+    "compiled": CompiledEvaluator,
+    "sequential": SequentialEvaluator,
+}
 
 
+@METHODS.register("genspp")
 class GenSPP(Rationalizer):
-    """The method of the paper.
+    """The generator is evolved; every candidate is judged by a predictor trained from scratch behind it.
 
     >>> model = GenSPP(seed=1).fit(texts, labels)            # doctest: +SKIP
     >>> model.explain(["What a lovely day"])[0].label        # doctest: +SKIP
-
-    Settings left at `None` take the preset's value: `sound` (the default) or `paper`.
-
-    vectors: "corpus" (made from the training texts), "onehot", the path of a GloVe text file, or `Vectors`.
-    vector_width: columns of one-hot vectors, spare ones zero. tokenizer: for texts given as strings.
-    hidden: units, per direction; None: 8 for up to four classes, else 16. cell: "gru" or "bigru", the generator's.
-    class_weight: None, "balanced" or a dictionary, as in scikit-learn.
-    threshold: the loss below which an individual is feasible; None: that of a full-text predictor + `epsilon`.
-    penalise_empty: let a text without a highlight cost twice what the others cost on average. In the paper it costs
-    nothing, so the search may learn to leave one class unmarked; for a model that always shows its reasons, set it.
-    epochs, min_steps, batch_size, learning_rate: the budget of an individual's predictor.
-    retrain: train the final predictor anew, to the end (`retrain_learning_rate`, `patience`, `max_epochs`).
-    bias_sigma: mutation of the output bias, where it is to differ from `mutation_sigma`.
-    engine: "compiled" or "sequential"; workers: how many cores to use, None for all.
     """
 
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "sound": _COMMON | {"normalise_loss": True, "graded_failures": True, "min_steps": 300, "retrain": True},
-        "paper": _COMMON | {"normalise_loss": False, "graded_failures": False, "min_steps": 0, "retrain": False},
+    title: ClassVar[str] = "GenSPP"
+    own: ClassVar[dict[str, Setting]] = {
+        "generations": Setting(100, whole(0), "how many, the first population not counted"),
+        "search": Setting("genetic", one_of(*STRATEGIES), "the strategy that looks for generators"),
+        **strategy_settings(),
+        "cell": Setting("gru", one_of("gru", "bigru"), "the generator's recurrence: one direction or both"),
+        "threshold": Setting(
+            None,
+            optional(number(0, open_ends=True)),
+            "the loss below which an individual is feasible; None: that of a full-text predictor + epsilon",
+        ),
+        "epsilon": Setting(0.05, number(0), "what a highlight may cost in loss, where threshold is None"),
+        "normalise_loss": Setting(True, FLAG, "measure the loss in units of chance level, ln C", paper=False),
+        "graded_failures": Setting(True, FLAG, "rank infeasible individuals by their loss", paper=False),
+        "penalise_empty": Setting(
+            False,
+            FLAG,
+            "let a text without a highlight cost twice what the others cost on average; in the paper it costs nothing, "
+            "so the search may leave one class unmarked",
+        ),
+        "epochs": Setting(3, whole(1), "of the predictor that judges an individual, at least"),
+        "min_steps": Setting(300, whole(0), "updates of that predictor, at least", paper=0),
+        "batch_size": Setting(64, whole(1), "texts per update"),
+        "learning_rate": Setting(1e-2, number(0, open_ends=True), "of that predictor"),
+        "retrain": Setting(True, FLAG, "train the final predictor anew, to the end", paper=False),
+        "retrain_learning_rate": Setting(1e-3, number(0, open_ends=True), "of the final predictor"),
+        "max_epochs": Setting(500, whole(1), "of the final predictor, at most"),
+        "patience": Setting(30, whole(1), "epochs without a lower validation loss that end its training"),
+        "engine": Setting("compiled", one_of(*_ENGINES), "the population engine"),
+        "workers": Setting(None, optional(whole(1)), "how many cores to use, None for all"),
     }
-
-    def __init__(
-        self,
-        *,
-        preset: str = "sound",
-        seed: int = 0,
-        generations: int | None = None,
-        population: int | None = None,
-        hidden: int | None = None,
-        cell: str = "gru",
-        vectors: Any = "corpus",
-        vector_width: int | None = None,
-        tokenizer: str = "words",
-        class_weight: Any = None,
-        validation_fraction: float = 0.2,
-        threshold: float | None = None,
-        epsilon: float = 0.05,
-        normalise_loss: bool | None = None,
-        graded_failures: bool | None = None,
-        penalise_empty: bool = False,
-        epochs: int = 3,
-        min_steps: int | None = None,
-        batch_size: int = 64,
-        learning_rate: float = 1e-2,
-        retrain: bool | None = None,
-        retrain_learning_rate: float = 1e-3,
-        max_epochs: int = 500,
-        patience: int = 30,
-        mutation_sigma: float = 0.05,
-        mutation_probability: float = 1.0,
-        bias_sigma: float | None = None,
-        reevaluate_elites: bool = False,
-        engine: str | None = None,
-        workers: int | None = None,
-    ) -> None:
-        self.preset = preset
-        self.seed = seed
-        self.generations = generations
-        self.population = population
-        self.hidden = hidden
-        self.cell = cell
-        self.vectors = vectors
-        self.vector_width = vector_width
-        self.tokenizer = tokenizer
-        self.class_weight = class_weight
-        self.validation_fraction = validation_fraction
-        self.threshold = threshold
-        self.epsilon = epsilon
-        self.normalise_loss = normalise_loss
-        self.graded_failures = graded_failures
-        self.penalise_empty = penalise_empty
-        self.epochs = epochs
-        self.min_steps = min_steps
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.retrain = retrain
-        self.retrain_learning_rate = retrain_learning_rate
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.mutation_sigma = mutation_sigma
-        self.mutation_probability = mutation_probability
-        self.bias_sigma = bias_sigma
-        self.reevaluate_elites = reevaluate_elites
-        self.engine = engine
-        self.workers = workers
-
-    @classmethod
-    def source_defaults(cls, defaults: SourceDefaults, chosen: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the paper's settings for its data sets; on one's own, every text is to have its highlight."""
-        taken: dict[str, Any] = {
-            "hidden": defaults.hidden,
-            "vectors": defaults.vectors,
-            "penalise_empty": defaults.penalise_empty,
-            "generations": defaults.generations,
-        }
-        if chosen.get("vectors", defaults.vectors) == "onehot":
-            taken["vector_width"] = defaults.width
-        if chosen.get("preset") == "paper" and defaults.paper_threshold is not None:
-            taken["threshold"] = defaults.paper_threshold
-        return taken
+    on_source: ClassVar[dict[str | tuple[str, str], dict[str, Any]]] = {
+        "toy": {"vector_width": 26},
+        ("toy", "paper"): {"threshold": 0.1},
+        ("hatexplain", "paper"): {"threshold": 0.6},
+        # People want a reason for every text; with that price the way to good highlights is longer.
+        "files": {"penalise_empty": True, "generations": 150},
+    }
 
     def _networks(self, settings: dict[str, Any], inputs: int, classes: int) -> tuple[nn.Module, nn.Module]:
         shape = Shape(inputs, settings["hidden"], classes, settings["cell"])
@@ -165,27 +104,22 @@ class GenSPP(Rationalizer):
         finally:
             evaluator.close()
 
-    def _search(self, settings: dict[str, Any], evaluator: Evaluator, recorder: Recorder) -> GeneticSearch:
-        search = GeneticSearch(
-            initial_genomes(settings["seed"], settings["population"], evaluator.task.shape),
-            make_objective(settings, evaluator),
-            settings["seed"],
-            Mutation(settings["mutation_sigma"], settings["mutation_probability"], settings["bias_sigma"]),
-            settings["reevaluate_elites"],
-        )
+    def _search(self, settings: dict[str, Any], evaluator: Evaluator, recorder: Recorder) -> Search:
+        def first(count: int) -> Genomes:
+            return initial_genomes(settings["seed"], count, evaluator.task.shape)
+
+        search = STRATEGIES[settings["search"]](first, make_objective(settings, evaluator), settings)
         self.threshold_ = search.objective.threshold
-        first = 0
         state = recorder.restore()
         if state is not None:
             self.history_ = list(state.pop("history"))
             search.restore(state)
-            first = search.generation + 1
-        for generation in range(first, settings["generations"] + 1):
+        while search.generation < settings["generations"]:
             started = perf_counter()
             genomes, seeds = search.ask()
             search.tell(evaluator.evaluate(genomes, seeds))
-            line = self._line(search, generation)
-            self._warn_if_lost(line, generation)
+            self._warn_if_lost(search)
+            line = _line(search)
             self.history_.append(line)
             recorder.record(
                 {**line, "seconds": round(perf_counter() - started, 3)},
@@ -194,43 +128,28 @@ class GenSPP(Rationalizer):
             )
         return search
 
-    def _line(self, search: GeneticSearch, generation: int) -> dict[str, Any]:
-        fitness = search.fitness
-        _, _, best = search.best()
-        feasible = [search.objective.feasible(type(best)(*row)) for row in search.evaluations]
-        return {
-            "generation": generation,
-            "best_fitness": float(fitness[0]),
-            "mean_fitness": float(fitness.mean()),
-            "best_loss": best.task_loss if math.isfinite(best.task_loss) else None,
-            "best_selection_rate": best.selection_rate,
-            "feasible": float(np.mean(feasible)),
-        }
-
-    def _warn_if_lost(self, line: dict[str, Any], generation: int) -> None:
+    def _warn_if_lost(self, search: Search) -> None:
         """Say once, at the start of every stretch, that nobody is feasible."""
-        if line["feasible"] == 0 and (not self.history_ or self.history_[-1]["feasible"] > 0):
-            loss = line["best_loss"] if line["best_loss"] is not None else math.nan
+        if search.progress()["feasible"] == 0 and (not self.history_ or self.history_[-1]["feasible"] > 0):
             logger.warning(
                 "generation %d has nobody feasible: the least loss is %.3f, the threshold %.3f%s.",
-                generation,
-                loss / (math.log(len(self.classes_)) if self._settings_["normalise_loss"] else 1),
-                self.threshold_,
-                "" if self._settings_["graded_failures"] else "; all are equally fit, so the search drifts",
+                search.generation,
+                search.objective.loss(search.best().evaluation),
+                search.objective.threshold,
+                "" if search.objective.graded_failures else "; all are equally fit, so the search drifts",
             )
 
-    def _finish(self, settings: dict[str, Any], evaluator: Evaluator, search: GeneticSearch) -> None:
+    def _finish(self, settings: dict[str, Any], evaluator: Evaluator, search: Search) -> None:
         """Put the best generator and a predictor trained behind it into `model_`."""
-        genome, seed, evaluation = search.best()
-        task = evaluator.task
-        if not search.objective.feasible(evaluation):
+        best, task = search.best(), evaluator.task
+        if not search.objective.feasible(best.evaluation):
             logger.warning(
                 "nobody was feasible to the end: the least bad individual is returned (validation loss %.3f, "
                 "selection rate %.3f); expect a poor classifier, and try more generations or a larger threshold.",
-                evaluation.task_loss,
-                evaluation.selection_rate,
+                best.evaluation.task_loss,
+                best.evaluation.selection_rate,
             )
-        training = task.training
+        training, seed = task.training, best.seed
         if settings["retrain"]:
             training = Training(
                 settings["max_epochs"],
@@ -238,12 +157,19 @@ class GenSPP(Rationalizer):
                 settings["retrain_learning_rate"],
                 settings["patience"],
             )
-            seed = seed_of(settings["seed"], FINAL)
-        masks = evaluator.select(genome, task.train), evaluator.select(genome, task.val)
+            seed = seed_of(settings["seed"], Purpose.FINAL)
+        masks = evaluator.select(best.genome, task.train), evaluator.select(best.genome, task.val)
         parts = predictor_parts(task.shape)
-        load_flat(self.model_.generator, genome, generator_parts(task.shape))
+        load_flat(self.model_.generator, best.genome, generator_parts(task.shape))
         load_flat(self.model_.predictor, evaluator.train_predictor(*masks, seed, training).weights, parts)
         load_flat(self.full_text_, full_text_predictor(evaluator, settings["seed"], training).weights, parts)
+
+
+def _line(search: Search) -> dict[str, Any]:
+    """Return what the log says of a generation; a loss that is no number is None, for JSON has none."""
+    best = asdict(search.best().evaluation)
+    finite = {f"best_{name}": value if math.isfinite(value) else None for name, value in best.items()}
+    return {"generation": search.generation, **search.progress(), **finite}
 
 
 def search_budget(settings: dict[str, Any], rows: int) -> Training:
@@ -255,27 +181,26 @@ def search_budget(settings: dict[str, Any], rows: int) -> Training:
 
 def make_evaluator(engine: str, task: Task, workers: int | None = None) -> Evaluator:
     """Return the population engine of that name."""
-    kinds: dict[str, Any] = {"compiled": CompiledEvaluator, "sequential": SequentialEvaluator}
-    evaluator: Evaluator = kinds[engine](task, workers or os.cpu_count() or 1)
-    return evaluator
+    return _ENGINES[engine](task, workers or os.cpu_count() or 1)
 
 
-def initial_genomes(seed: int, population: int, shape: Shape) -> npt.NDArray[np.float32]:
+def initial_genomes(seed: int, population: int, shape: Shape) -> Genomes:
     """Draw the first population, (individuals, genes), every individual from its own stream."""
     parts = generator_parts(shape)
-    return np.stack([draw(stream(seed, INITIAL_GENOMES, i), shape, parts) for i in range(population)])
+    return np.stack([draw(stream(seed, Purpose.GENOME, i), shape, parts) for i in range(population)])
 
 
-def full_text_predictor(evaluator: Evaluator, seed: int, training: Training) -> Any:
+def full_text_predictor(evaluator: Evaluator, seed: int, training: Training) -> TrainedPredictor:
     """Train a predictor that sees every token."""
     masks = [np.ones(len(data.ids), np.uint8) for data in (evaluator.task.train, evaluator.task.val)]
-    return evaluator.train_predictor(masks[0], masks[1], seed_of(seed, FULL_TEXT), training)
+    return evaluator.train_predictor(masks[0], masks[1], seed_of(seed, Purpose.FULL_TEXT), training)
 
 
 def make_objective(settings: dict[str, Any], evaluator: Evaluator) -> Objective:
     """Return the objective; where no threshold is given, a full-text predictor of the same budget sets it."""
     task = evaluator.task
-    scale = math.log(task.shape.classes) if settings["normalise_loss"] else 1.0
+    # By `decimal`, whose logarithm is the same on every machine.
+    scale = float(Decimal(task.shape.classes).ln()) if settings["normalise_loss"] else 1.0
     threshold = settings["threshold"]
     if threshold is None:
         full = full_text_predictor(evaluator, settings["seed"], task.training)

@@ -8,7 +8,7 @@ Settings are those of the paper (methods.md, section 0). Where the two presets d
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, ClassVar
@@ -19,12 +19,12 @@ import torch
 from torch import Tensor, nn
 
 from genspp.data.encode import Encoded
-from genspp.data.sources import SourceDefaults
 from genspp.methods.adam import Adam
 from genspp.methods.base import Rationalizer, Recorder, logger
 from genspp.methods.fast_pair import Highlight, Reading
 from genspp.methods.losses import Losses, Tally
 from genspp.methods.networks import Batch, Generator, Pair, Predictor, encoder
+from genspp.settings import FLAG, Setting, number, one_of, whole
 from genspp.methods.training import Loop, run_epoch, seeded
 from genspp.model.inference import one_thread
 from genspp.model.spp import Shape
@@ -34,7 +34,6 @@ from genspp.population.evaluator import epoch_order, seed_of
 _MODEL, _FULL_TEXT, _COMPANIONS, _NOISE = range(10, 14)
 # On data that it solves, the loss of a full-text predictor falls for ever; less than this much is of no account.
 _FULL_TEXT_GAIN = 1e-3
-_COMMON = {"hidden": 16, "alpha": 0.2, "lambda_c": 0.0}
 
 
 @dataclass
@@ -85,49 +84,22 @@ class GradientRationalizer(Rationalizer):
     a training mask selects counts, as in the released code.
     """
 
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "sound": _COMMON | {"eval_mask": "argmax", "padding_in_losses": False},
-        "paper": _COMMON | {"eval_mask": "sample", "padding_in_losses": True},
+    own: ClassVar[dict[str, Setting]] = {
+        "hidden": Setting(16, whole(1), "hidden units per direction"),
+        "alpha": Setting(0.2, number(0, 1), "the share of tokens to select"),
+        "lambda_s": Setting(1.0, number(0), "the weight of missing alpha"),
+        "lambda_c": Setting(0.0, number(0), "the weight of scattered highlights"),
+        "batch_size": Setting(64, whole(1), "texts per step"),
+        "learning_rate": Setting(1e-3, number(0, open_ends=True), "Adam's"),
+        "max_epochs": Setting(500, whole(1), "at most"),
+        "patience": Setting(30, whole(1), "epochs without a smaller validation loss"),
+        "eval_mask": Setting("argmax", one_of("argmax", "sample"), "how a token is chosen", paper="sample"),
+        "padding_in_losses": Setting(False, FLAG, "whether selected padding counts", paper=True),
     }
-
-    def __init__(
-        self,
-        *,
-        preset: str = "sound",
-        seed: int = 0,
-        hidden: int | None = None,
-        vectors: Any = "corpus",
-        vector_width: int | None = None,
-        tokenizer: str = "words",
-        class_weight: Any = None,
-        validation_fraction: float = 0.2,
-        alpha: float | None = None,
-        lambda_s: float = 1.0,
-        lambda_c: float | None = None,
-        batch_size: int = 64,
-        learning_rate: float = 1e-3,
-        max_epochs: int = 500,
-        patience: int = 30,
-        eval_mask: str | None = None,
-        padding_in_losses: bool | None = None,
-    ) -> None:
-        self.preset = preset
-        self.seed = seed
-        self.hidden = hidden
-        self.vectors = vectors
-        self.vector_width = vector_width
-        self.tokenizer = tokenizer
-        self.class_weight = class_weight
-        self.validation_fraction = validation_fraction
-        self.alpha = alpha
-        self.lambda_s = lambda_s
-        self.lambda_c = lambda_c
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.eval_mask = eval_mask
-        self.padding_in_losses = padding_in_losses
+    on_source: ClassVar[dict[str | tuple[str, str], dict[str, Any]]] = {
+        "toy": {"alpha": 0.15, "lambda_c": 2.0, "vector_width": 25},
+        "hatexplain": {"alpha": 0.22},
+    }
 
     # ------------------------------------------------------------------ what a method may change
 
@@ -179,15 +151,6 @@ class GradientRationalizer(Rationalizer):
         tally.add(self.model_.predictor(batch, mask), mask, batch)
 
     # ------------------------------------------------------------------ what they share
-
-    @classmethod
-    def source_defaults(cls, defaults: SourceDefaults, chosen: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the paper's sizes, vectors, sparsity level and contiguity weight for the paper's data sets."""
-        taken: dict[str, Any] = {"hidden": defaults.hidden, "vectors": defaults.vectors}
-        taken |= {"alpha": defaults.alpha, "lambda_c": defaults.lambda_c}
-        if chosen.get("vectors", defaults.vectors) == "onehot":
-            taken["vector_width"] = defaults.gradient_width
-        return taken
 
     @property
     def parameter_count(self) -> int:

@@ -6,17 +6,17 @@ in the end. The divergence is the true Jensen-Shannon one (discrepancies D9b), a
 best epoch holds only terms whose weights stay as they are (D10b).
 """
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from genspp.data.sources import SourceDefaults
 from genspp.methods.adam import Adam, descend
 from genspp.methods.fast_gru import BiGRU
 from genspp.methods.gradient import GradientRationalizer, Session
+from genspp.methods.base import METHODS
+from genspp.settings import FLAG, Setting, number, whole
 from genspp.methods.networks import Batch, Encoder, Generator, Predictor
 from genspp.model.spp import Shape
 
@@ -53,6 +53,7 @@ def _over_tokens(logits: Tensor, batch: Batch) -> Tensor:
     return logits.softmax(0)
 
 
+@METHODS.register("grat")
 class GRAT(GradientRationalizer):
     """RNP with one norm for both encoders, guided by attention.
 
@@ -62,68 +63,16 @@ class GRAT(GradientRationalizer):
     counted, from the first epoch of pre-training on. The other settings are those of `GradientRationalizer`.
     """
 
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "sound": GradientRationalizer.presets["sound"] | {"lambda_g": 1.0, "stop_in_pretraining": False},
-        "paper": GradientRationalizer.presets["paper"] | {"lambda_g": 1.0, "stop_in_pretraining": True},
+    title = "G-RAT"
+    own: ClassVar[dict[str, Setting]] = {
+        "lambda_g": Setting(1.0, number(0), "the weight of guidance"),
+        "lambda_jsd": Setting(1.0, number(0), "the weight of matching the guider's prediction"),
+        "decay": Setting(1e-5, number(0), "how much of the guidance each update takes away"),
+        "pretrain_epochs": Setting(10, whole(0), "of the guider alone"),
+        "sigma": Setting(1.0, number(0), "of the noise on the guider's attention"),
+        "stop_in_pretraining": Setting(False, FLAG, "whether early stopping is armed at once", paper=True),
     }
-
-    def __init__(
-        self,
-        *,
-        preset: str = "sound",
-        seed: int = 0,
-        hidden: int | None = None,
-        vectors: Any = "corpus",
-        vector_width: int | None = None,
-        tokenizer: str = "words",
-        class_weight: Any = None,
-        validation_fraction: float = 0.2,
-        alpha: float | None = None,
-        lambda_s: float = 1.0,
-        lambda_c: float | None = None,
-        lambda_g: float | None = None,
-        lambda_jsd: float = 1.0,
-        decay: float = 1e-5,
-        pretrain_epochs: int = 10,
-        sigma: float = 1.0,
-        batch_size: int = 64,
-        learning_rate: float = 1e-3,
-        max_epochs: int = 500,
-        patience: int = 30,
-        eval_mask: str | None = None,
-        padding_in_losses: bool | None = None,
-        stop_in_pretraining: bool | None = None,
-    ) -> None:
-        super().__init__(
-            preset=preset,
-            seed=seed,
-            hidden=hidden,
-            vectors=vectors,
-            vector_width=vector_width,
-            tokenizer=tokenizer,
-            class_weight=class_weight,
-            validation_fraction=validation_fraction,
-            alpha=alpha,
-            lambda_s=lambda_s,
-            lambda_c=lambda_c,
-            batch_size=batch_size,
-            learning_rate=learning_rate,
-            max_epochs=max_epochs,
-            patience=patience,
-            eval_mask=eval_mask,
-            padding_in_losses=padding_in_losses,
-        )
-        self.lambda_g = lambda_g
-        self.lambda_jsd = lambda_jsd
-        self.decay = decay
-        self.pretrain_epochs = pretrain_epochs
-        self.sigma = sigma
-        self.stop_in_pretraining = stop_in_pretraining
-
-    @classmethod
-    def source_defaults(cls, defaults: SourceDefaults, chosen: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what all methods take, and the paper's weight of guidance."""
-        return super().source_defaults(defaults, chosen) | {"lambda_g": defaults.lambda_g}
+    on_source: ClassVar[dict[str | tuple[str, str], dict[str, Any]]] = {"hatexplain": {"lambda_g": 2.5}}
 
     def _modules(self, shape: Shape) -> tuple[Generator, Predictor]:
         norm = nn.LayerNorm(2 * shape.hidden)

@@ -11,6 +11,7 @@ import numpy as np
 
 from genspp.methods.adam import Adam
 from genspp.methods.fast_math import Floats, kernel
+from genspp.methods.base import METHODS
 from genspp.methods.gradient import GradientRationalizer, Session
 from genspp.methods.losses import Tally
 from genspp.methods.networks import Batch, Generator, Predictor, encoder
@@ -29,8 +30,11 @@ def divergence(full: Floats, rationale: Floats, gradient: Floats) -> float:
     return loss
 
 
+@METHODS.register("mcd")
 class MCD(GradientRationalizer):
     """Cross-entropy for the predictor, KL(full text || highlight) for the generator. See `GradientRationalizer`."""
+
+    title = "MCD"
 
     def _modules(self, shape: Shape) -> tuple[Generator, Predictor]:
         return Generator(encoder(shape), shape), self._full_text_predictor(shape)

@@ -10,6 +10,7 @@ from typing import Any
 from torch import nn
 
 from genspp.methods.adam import Adam
+from genspp.methods.base import METHODS
 from genspp.methods.gradient import GradientRationalizer
 from genspp.methods.networks import Generator, encoder
 from genspp.model.spp import Shape
@@ -17,11 +18,14 @@ from genspp.model.spp import Shape
 GENERATORS = 3
 
 
+@METHODS.register("mgr")
 class MGR(GradientRationalizer):
     """Three generators, the k-th at k times the learning rate, and a predictor at a third of it.
 
     See `GradientRationalizer` for the settings.
     """
+
+    title = "MGR"
 
     def _companions(self, shape: Shape) -> nn.ModuleDict:
         others = [Generator(encoder(shape), shape) for _ in range(GENERATORS - 1)]

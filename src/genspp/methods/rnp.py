@@ -4,8 +4,12 @@ Lei, Barzilay & Jaakkola 2016, "Rationalizing Neural Predictions" (https://aclan
 re-parameterised masks of its successors in place of REINFORCE. Two separate encoders, each with a norm of its own.
 """
 
+from genspp.methods.base import METHODS
 from genspp.methods.gradient import GradientRationalizer
 
 
+@METHODS.register("rnp")
 class RNP(GradientRationalizer):
     """Generator and predictor, one loss, one optimizer: all the defaults. See `GradientRationalizer`."""
+
+    title = "RNP"

@@ -5,69 +5,189 @@ every number, and `manifest.json` the SHA-256 of the other three, so that a miss
 """
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from genspp.data.vector_file import VectorFile
+from genspp.data.vectors import Vectors
 from genspp.errors import ModelFolderError
-from genspp.files import sha256, write_bytes, write_json
+from genspp.files import json_text, sha256, write_bytes, write_json
 
-FORMAT = 1
-_FILES = ("config.json", "vocabulary.json", "weights.safetensors")
+FORMAT = 2
+_CONFIG, _WORDS, _WEIGHTS, _MANIFEST = "config.json", "vocabulary.json", "weights.safetensors", "manifest.json"
+_TABLE = "model.vectors"  # the name of the vector table among the weights
+_AGAIN = "copy the model folder again, or train anew"
 
 Arrays = dict[str, npt.NDArray[Any]]
+T = TypeVar("T")
 
 
-def save_folder(folder: Path, config: dict[str, Any], words: tuple[str, ...], arrays: Arrays) -> None:
-    """Write a model. The manifest goes last: a folder without it was not finished."""
-    (folder / "manifest.json").unlink(missing_ok=True)
-    write_json(folder / "config.json", {"format": FORMAT, **config})
-    write_json(folder / "vocabulary.json", list(words))
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    write_bytes(folder / "weights.safetensors", save(contiguous))
-    write_json(folder / "manifest.json", {"files": {name: sha256((folder / name).read_bytes()) for name in _FILES}})
+@dataclass(frozen=True)
+class SavedModel:
+    """What a model folder holds.
+
+    method: its name in the registry. weights: those of the pair as `model.*`, those of the full-text predictor as
+    `full_text.*`; the table of the vectors is among them.
+    """
+
+    method: str
+    settings: dict[str, Any]
+    classes: list[Any]
+    vectors: Vectors
+    weights: Arrays
 
 
-def load_folder(folder: Path) -> tuple[dict[str, Any], tuple[str, ...], Arrays]:
-    """Read a model and check every file against the manifest."""
+def save_folder(folder: Path, model: SavedModel) -> None:
+    """Write a model, over one of ours if there is one; the manifest goes last: without it a folder is not finished."""
+    _refuse_foreign(folder)
+    file = model.vectors.file
+    config = {
+        "format": FORMAT,
+        "method": model.method,
+        "settings": {name: _plain(value) for name, value in model.settings.items()},
+        "classes": model.classes,
+        "vectors": {
+            "kind": model.vectors.kind,
+            "file": None if file is None else {"path": file.path, "sha256": file.sha256},
+        },
+    }
+    # All that may fail comes before the first change to what is there.
+    contents = {
+        _CONFIG: json_text(config).encode(),
+        _WORDS: json_text(list(model.vectors.words)).encode(),
+        _WEIGHTS: save({name: np.ascontiguousarray(array) for name, array in model.weights.items()}),
+    }
+    (folder / _MANIFEST).unlink(missing_ok=True)
+    for name, content in contents.items():
+        write_bytes(folder / name, content)
+    write_json(folder / _MANIFEST, {"files": {name: sha256(content) for name, content in contents.items()}})
+
+
+def load_folder(folder: Path) -> SavedModel:
+    """Read a model, every file checked against the manifest and every field for what it must be."""
     if not folder.is_dir():
         raise ModelFolderError(f"{folder} is not a folder; give the `model` folder of a finished run.")
-    manifest = _json(folder, "manifest.json", (folder / "manifest.json"))
-    sums = manifest.get("files") if isinstance(manifest, dict) else None
-    if not isinstance(sums, dict):
-        raise ModelFolderError(f"{folder}/manifest.json is not a GenSPP manifest; copy the whole folder again.")
-    for name in _FILES:
-        path = folder / name
-        if not path.is_file():
-            raise ModelFolderError(f"{path} is missing; copy the whole model folder again, or train anew.")
-        if sha256(path.read_bytes()) != sums.get(name):
-            raise ModelFolderError(
-                f"{path} is not the file that was saved (its checksum differs); copy the model folder again."
-            )
-    config = _json(folder, "config.json", folder / "config.json")
-    if config.get("format") != FORMAT:
+    contents = _contents(folder)
+    config = _json(folder / _CONFIG, contents[_CONFIG])
+    number = _field(folder, config, "format", int)
+    if number not in (1, FORMAT):
         raise ModelFolderError(
-            f"{folder} has format {config.get('format')!r}, this version reads format {FORMAT}; "
+            f"{folder} has format {number!r}, this version reads formats 1 and {FORMAT}; "
             "load it with the version of genspp that saved it."
         )
-    words = tuple(_json(folder, "vocabulary.json", folder / "vocabulary.json"))
     try:
-        arrays = load((folder / "weights.safetensors").read_bytes())
+        weights = load(contents[_WEIGHTS])
     except SafetensorError as error:
-        raise ModelFolderError(f"{folder}/weights.safetensors cannot be read ({error}); copy it again.") from None
-    return config, words, arrays
+        raise ModelFolderError(f"{folder / _WEIGHTS} cannot be read ({error}); {_AGAIN}.") from None
+    if number == 1:
+        config, weights = _from_format_1(config, weights)
+    settings = _field(folder, config, "settings", dict)
+    if isinstance(settings.get("class_weight"), list):
+        settings = {**settings, "class_weight": _pairs(folder, settings["class_weight"])}
+    return SavedModel(
+        _field(folder, config, "method", str),
+        settings,
+        _classes(folder, config),
+        _vectors(folder, config, _json(folder / _WORDS, contents[_WORDS]), weights.get(_TABLE)),
+        weights,
+    )
 
 
-def _json(folder: Path, name: str, path: Path) -> Any:
+def _refuse_foreign(folder: Path) -> None:
+    """Refuse a folder that holds something else than a model. What a kill left half written begins with a dot."""
+    if not folder.is_dir() or all(path.name.startswith(".") for path in folder.iterdir()):
+        return
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        config = json.loads((folder / _CONFIG).read_bytes())
+        ours = isinstance(config, dict) and {"format", "method", "settings", "classes"} <= config.keys()
+    except (OSError, ValueError):
+        ours = False
+    if not ours:
+        raise ModelFolderError(f"{folder} holds something that is not a model; save to a new or an empty folder.")
+
+
+def _plain(value: Any) -> Any:
+    """Return a setting as JSON holds it: a dictionary as pairs, so that labels that are no strings come back."""
+    if isinstance(value, Mapping):
+        return [[_plain(key), _plain(item)] for key, item in value.items()]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    """Return the files' contents, which are those that were saved."""
+    manifest = _json(folder / _MANIFEST, _read(folder / _MANIFEST))
+    sums = manifest.get("files") if isinstance(manifest, dict) else None
+    if not isinstance(sums, dict):
+        raise ModelFolderError(f"{folder / _MANIFEST} is not a GenSPP manifest; {_AGAIN}.")
+    contents = {name: _read(folder / name) for name in (_CONFIG, _WORDS, _WEIGHTS)}
+    for name, content in contents.items():
+        if sha256(content) != sums.get(name):
+            raise ModelFolderError(f"{folder / name} is not the file that was saved (its checksum differs); {_AGAIN}.")
+    return contents
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
     except FileNotFoundError:
-        raise ModelFolderError(
-            f"{folder} has no {name}: it is not a complete model folder; copy it again, or train anew."
-        ) from None
-    except (UnicodeDecodeError, json.JSONDecodeError):
-        raise ModelFolderError(f"{path} is not valid JSON; copy the model folder again, or train anew.") from None
+        raise ModelFolderError(f"{path} is missing, so this is no complete model folder; {_AGAIN}.") from None
+
+
+def _json(path: Path, content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        raise ModelFolderError(f"{path} is not valid JSON; {_AGAIN}.") from None
+
+
+def _field(folder: Path, fields: Any, name: str, kind: type[T]) -> T:
+    value = fields.get(name) if isinstance(fields, dict) else None
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise ModelFolderError(f"{folder / _CONFIG} has no field {name!r} that is a {kind.__name__}; {_AGAIN}.")
+    return value
+
+
+def _pairs(folder: Path, pairs: list[Any]) -> dict[Any, Any]:
+    if not all(isinstance(pair, list) and len(pair) == 2 and not isinstance(pair[0], list | dict) for pair in pairs):
+        raise ModelFolderError(f"{folder / _CONFIG}: class_weight is no list of labels and weights; {_AGAIN}.")
+    return dict(pairs)
+
+
+def _classes(folder: Path, config: Any) -> list[Any]:
+    classes = _field(folder, config, "classes", list)
+    plain = all(isinstance(label, str | int | float) for label in classes)
+    if not plain or len(set(classes)) != len(classes) or len(classes) < 2:
+        raise ModelFolderError(f"{folder / _CONFIG}: classes is not a list of two or more labels; {_AGAIN}.")
+    return classes
+
+
+def _vectors(folder: Path, config: Any, words: Any, table: Any) -> Vectors:
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise ModelFolderError(f"{folder / _WORDS} is not a list of words; {_AGAIN}.")
+    if table is None or table.ndim != 2 or table.dtype != np.float32 or len(table) != len(words) + 2:
+        raise ModelFolderError(f"{folder / _WEIGHTS} has no table of vectors for the {len(words)} words; {_AGAIN}.")
+    described = _field(folder, config, "vectors", dict)
+    file = described.get("file")
+    if file is not None:
+        file = VectorFile(_field(folder, file, "path", str), _field(folder, file, "sha256", str))
+    return Vectors(tuple(words), table, _field(folder, described, "kind", str), file)
+
+
+def _from_format_1(config: Any, weights: Arrays) -> tuple[dict[str, Any], Arrays]:
+    """Return what 0.1.0 wrote as this version would have: other names of methods and of GenSPP's weights."""
+    config = {**config, "method": str(config.get("method")).lower(), "vectors": {"kind": config.get("vectors")}}
+    if config["method"] == "genspp":
+        weights = {
+            name.replace("generator.gru.", "generator.encoder.gru.")
+            .replace("predictor.gru.", "predictor.encoder.gru.")
+            .replace("full_text.gru.", "full_text.encoder.gru."): array
+            for name, array in weights.items()
+        }
+    return config, weights

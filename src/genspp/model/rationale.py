@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from genspp.data.corpus import Document
 from genspp.data.tokenize import Span
 
 
@@ -11,16 +12,28 @@ from genspp.data.tokenize import Span
 class Rationale:
     """A decision and its evidence.
 
-    text: as it was given. tokens: as it was cut. mask: 1 for every token the predictor saw. spans: the
-    highlighted stretches as (start, end) characters of `text`, neighbouring selected tokens joined.
+    document: the text, as it was given and as it was cut. mask: 1 for every token the predictor saw.
     """
 
-    text: str
+    document: Document
     label: Any
     probabilities: dict[Any, float]
-    tokens: list[str]
     mask: list[int]
-    spans: list[Span]
+
+    @property
+    def text(self) -> str:
+        """The text as it was given; where tokens were given, those joined."""
+        return self.document.text
+
+    @property
+    def tokens(self) -> list[str]:
+        """The text as it was cut."""
+        return list(self.document.tokens)
+
+    @property
+    def spans(self) -> list[Span]:
+        """The highlighted stretches as (start, end) characters of `text`, neighbouring selected tokens joined."""
+        return highlight_spans(self.document.spans, self.mask)
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields that the command line prints."""

@@ -1,12 +1,14 @@
 """One self-contained page that shows decisions and the words they were made from."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader
 
 import genspp
 from genspp.data.tokenize import Span
+from genspp.files import write_text
 from genspp.model.rationale import Rationale
 
 # Texts are hostile: everything that goes into the page is escaped.
@@ -31,12 +33,16 @@ def _item(rationale: Rationale, most: int = 6) -> dict[str, Any]:
     }
 
 
-def page(rationales: Sequence[Rationale], title: str, method: str, subtitle: str = "") -> str:
+def page(rationales: Sequence[Rationale], method: str) -> str:
     """Return the page as text."""
     return _PAGES.get_template("page.html").render(
-        title=title,
-        subtitle=subtitle,
+        title="What was decided, and why",
         method=method,
         version=genspp.__version__,
         items=[_item(rationale) for rationale in rationales],
     )
+
+
+def write_page(path: Path, rationales: Sequence[Rationale], method: str) -> None:
+    """Write the page to a file."""
+    write_text(path, page(rationales, method))

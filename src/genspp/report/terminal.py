@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from time import monotonic
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -12,6 +12,9 @@ from rich.text import Text
 
 from genspp.data.tokenize import Span
 from genspp.model.rationale import Rationale
+
+if TYPE_CHECKING:  # torch is not needed to show anything
+    from genspp.methods.base import Rationalizer
 
 _HIGHLIGHT = "bold black on bright_yellow"
 # A text must not steer the terminal: control characters are shown as a replacement, one for one.
@@ -37,18 +40,33 @@ def highlighted(text: str, spans: Sequence[Span], plain: bool = False) -> Text:
     return shown
 
 
-def print_rationales(console: Console, rationales: Sequence[Rationale], gold: Sequence[str] = ()) -> None:
-    """Print one line a text: the label, how sure, the text with its highlight."""
+def print_rationales(console: Console, rationales: Sequence[Rationale]) -> None:
+    """Print one line per text: the label, how sure, the text with its highlight; the gold label where it differs."""
     width = max((len(str(rationale.label)) for rationale in rationales), default=0)
     plain = not console.is_terminal or console.no_color
-    for number, rationale in enumerate(rationales):
-        wrong = bool(gold) and str(rationale.label) != gold[number]
+    for rationale in rationales:
+        gold = rationale.document.label
+        wrong = gold is not None and str(rationale.label) != str(gold)
         line = Text(f"{rationale.label!s:<{width}}", style="bold red" if wrong else "bold green")
         line.append(f"  {rationale.probabilities[rationale.label]:4.0%}  ", style="dim")
         line.append_text(highlighted(rationale.text, rationale.spans, plain))
         if wrong:
-            line.append(f"  (is {gold[number]})", style="red")
+            line.append(f"  (is {gold})", style="red")
         console.print(line, soft_wrap=True)
+
+
+def print_method(console: Console, name: str, method: type["Rationalizer"]) -> None:
+    """Print a method, what it does, and its settings: default, what each does and may be."""
+    console.print(Text(f"{name}  ", style="bold").append(f"{method.title}: {_first_line(method)}", "not bold"))
+    width = max(map(len, method.declared))
+    for setting_name, setting in method.declared.items():
+        default, paper = setting.of("sound"), setting.of("paper")
+        shown = f"{default}" if default == paper else f"{default} (paper: {paper})"
+        console.print(f"  {setting_name:<{width}}  {shown:<20}  {setting.help}; {setting.check[1]}", soft_wrap=True)
+
+
+def _first_line(method: type["Rationalizer"]) -> str:
+    return (method.__doc__ or "").strip().partition("\n")[0]
 
 
 def print_metrics(console: Console, metrics: dict[str, Any]) -> None:
@@ -117,7 +135,7 @@ def describe(line: dict[str, Any]) -> str:
     """Return the figures of a log line in a few words."""
     words = {
         "best_fitness": "fitness {:.3f}",
-        "best_loss": "loss {:.3f}",
+        "best_task_loss": "loss {:.3f}",
         "val_loss": "validation loss {:.4f}",
         "best_selection_rate": "selected {:.1%}",
         "selection_rate": "selected {:.1%}",

@@ -1,0 +1,64 @@
+"""A trained model at work: opened from its folder, asked about texts and files of texts."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from genspp.app.runs import Run
+from genspp.data.records import Columns, read_unlabelled
+from genspp.data.rows import output_format, write_rows
+from genspp.errors import RunError
+from genspp.methods.base import Rationalizer
+from genspp.model.rationale import Rationale
+
+
+def open_model(folder: Path) -> tuple[Rationalizer, Run | None]:
+    """Open a run folder's model, or a model folder by itself."""
+    if (folder / "manifest.json").exists():
+        return Rationalizer.load(folder), None
+    run = Run.open(folder)
+    if not run.model_folder.is_dir():
+        raise RunError(f"{folder} has no model yet; finish it with `genspp resume {folder}`.")
+    return Rationalizer.load(run.model_folder), run
+
+
+def explain_typed(model: Rationalizer, texts: Sequence[str]) -> list[Rationale]:
+    """Explain texts that were typed; what is not UTF-8 reaches Python as half surrogates, which nothing can print."""
+    return model.explain([text.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for text in texts])
+
+
+def columns_of(run: Run | None, named: Columns) -> Columns:
+    """Return the columns that were named, and the run's own for the others; its split is that of its own file."""
+    known = {} if run is None else run.config["data"].get("columns") or {}
+    if named.text is not None or named.tokens is not None:
+        known = {**known, "text": None, "tokens": None}
+    wanted = ("text", "tokens", "label", "highlight")
+    return replace(named, **{name: known.get(name) for name in wanted if getattr(named, name) is None})
+
+
+def predict_file(folder: Path, file: str, out: str, named: Columns) -> None:
+    """Write the rows of a file again, each with its label and highlight."""
+    model, run = open_model(folder)
+    given = read_unlabelled(file, columns_of(run, named), model.tokenizer)
+    out_format = output_format(out, given.format)
+    rationales = model.explain(given.corpus)
+    rows = [
+        row | _prediction(rationale, given.fieldnames) for row, rationale in zip(given.rows, rationales, strict=True)
+    ]
+    write_rows(out, out_format, rows)
+
+
+def _prediction(rationale: Rationale, taken: Collection[str]) -> dict[str, Any]:
+    """Return what is added to a row. A name that the rows have already gets `predicted_` before it, or more."""
+    added = {
+        "label": str(rationale.label),
+        "probability": round(rationale.probabilities[rationale.label], 4),
+        "highlight": [list(span) for span in rationale.spans],
+        "highlighted_words": " | ".join(rationale.text[start:end] for start, end in rationale.spans),
+    }
+
+    def free(name: str) -> str:
+        return free(f"predicted_{name}") if name in taken else name
+
+    return {free(name): value for name, value in added.items()}

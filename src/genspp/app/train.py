@@ -1,0 +1,49 @@
+"""A run from where it stands to its model, its figures and its predictions."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from genspp.app.configure import Data, data_of, estimator_of
+from genspp.app.runs import Listener, Run, versions
+from genspp.evaluation.evaluate import evaluate
+from genspp.files import write_json, write_text
+from genspp.model.rationale import Rationale
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a finished run has to show: its figures on the test rows, and what it says of each of them."""
+
+    metrics: dict[str, Any]
+    rationales: list[Rationale]
+
+
+def proceed(run: Run, data: Data | None = None, listener: Listener | None = None) -> Outcome:
+    """Take a run to its metrics, which are written last. No text is repeated in its files."""
+    data = data or data_of(run)
+    run.listener = listener
+    model = estimator_of(run).set_params(vectors=data.vectors)
+    model.fit(data.splits.train, validation=data.splits.val, recorder=run)
+    model.save(run.model_folder)
+    metrics, rationales = evaluate(model, data.splits.test)
+    lines = (json.dumps(_prediction(rationale), ensure_ascii=False) + "\n" for rationale in rationales)
+    write_text(run.folder / "predictions.jsonl", "".join(lines))
+    write_json(run.folder / "metrics.json", metrics)
+    return Outcome(metrics, rationales)
+
+
+def changed_versions(run: Run) -> list[str]:
+    """Return a sentence for every version that is not the one the run was started with."""
+    then, now = run.config["versions"], versions()
+    return [
+        f"{name} was {then.get(name)} when this run was started and is {now[name]} now; "
+        "the result may differ from an uninterrupted run's."
+        for name in sorted(now)
+        if then.get(name) != now[name]
+    ]
+
+
+def _prediction(rationale: Rationale) -> dict[str, Any]:
+    document = rationale.document
+    return {"id": document.id, "label": document.label, "predicted": str(rationale.label), "mask": rationale.mask}

@@ -1,0 +1,67 @@
+"""What `fit` and `predict` are given besides texts, checked and made into arrays: labels, class weights, masks."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.class_weight import compute_class_weight
+
+from genspp.data.corpus import Corpus
+from genspp.data.encode import Mask
+from genspp.errors import DataError, SettingsError
+
+
+def classes_of(labels: Sequence[Any]) -> npt.NDArray[Any]:
+    """Return the distinct labels, sorted; there must be two."""
+    classes = np.unique(np.asarray(labels))
+    if len(classes) < 2:
+        raise DataError(
+            f"all training labels are {classes.tolist()[0]!r}: one class only; give texts of at least two classes."
+        )
+    return classes
+
+
+def class_numbers(labels: Sequence[Any], classes: npt.NDArray[Any], where: str) -> npt.NDArray[np.int32]:
+    """Return the number of every label among the classes."""
+    names = np.asarray(labels)
+    unknown = sorted({str(name) for name in names[~np.isin(names, classes)]})
+    if unknown:
+        raise DataError(
+            f"label {unknown[0]!r} occurs in {where} but in no training text; "
+            "correct it, or add training texts of that class."
+        )
+    return np.searchsorted(classes, names).astype(np.int32)
+
+
+def class_weights(asked: Any, classes: npt.NDArray[Any], labels: Sequence[Any]) -> npt.NDArray[np.float32]:
+    """Return the weight of every class, all above 0: no batch may weigh nothing, for its loss is a mean by weight."""
+    try:
+        weights = compute_class_weight(asked, classes=classes, y=np.asarray(labels))
+        with np.errstate(over="ignore"):
+            weights = np.asarray(weights, np.float32)
+    except (ValueError, TypeError) as error:
+        raise SettingsError(
+            f"class_weight is {asked!r}; it takes None, 'balanced' or a dictionary from label to weight ({error})."
+        ) from None
+    if not (np.isfinite(weights).all() and (weights > 0).all()):
+        raise SettingsError(
+            f"class_weight is {asked!r}; weights must be finite and above 0. To ignore a class, leave out its texts."
+        )
+    return weights
+
+
+def flat_masks(masks: Sequence[Sequence[int]], corpus: Corpus) -> Mask:
+    """Return one mask per text as one array over all tokens."""
+    if len(masks) != len(corpus):
+        raise DataError(f"there are {len(corpus)} texts but {len(masks)} masks; give one mask per text.")
+    for number, (mask, document) in enumerate(zip(masks, corpus, strict=True)):
+        if len(mask) != len(document.tokens):
+            raise DataError(
+                f"the mask of text {number} (from 0) has {len(mask)} entries, but the text has "
+                f"{len(document.tokens)} tokens; give one entry per token."
+            )
+    flat = np.concatenate([np.asarray(mask) for mask in masks])
+    if not np.isin(flat, (0, 1)).all():
+        raise DataError("a mask holds something other than 0 and 1; give 1 for a selected token, else 0.")
+    return flat.astype(np.uint8)

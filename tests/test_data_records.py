@@ -1,0 +1,181 @@
+import io
+import json
+import sys
+from collections import Counter
+from types import SimpleNamespace
+
+import pytest
+
+from genspp.data.rows import write_rows
+from genspp.data.records import Columns, check_known, read_records, read_unlabelled
+from genspp.errors import DataError, SettingsError
+
+LABELS = ("good", "so-so 🙂", "bad, really")
+
+
+def rows(count=60, **more):
+    return [{"text": f'Text number {i}, "quoted" 👍!', "label": LABELS[i % 3], **more} for i in range(count)]
+
+
+@pytest.fixture(params=["csv", "jsonl"])
+def write(request, tmp_path):
+    """Write rows to a file of either format."""
+
+    def to_file(content, name="data"):
+        path = tmp_path / f"{name}.{request.param}"
+        write_rows(path, request.param, content)
+        return path
+
+    return to_file
+
+
+def jsonl(tmp_path, *content, name="data.jsonl"):
+    path = tmp_path / name
+    path.write_text("".join(json.dumps(row) + "\n" for row in content))
+    return path
+
+
+def test_documents_keep_text_tokens_and_offsets(write):
+    records = read_records(write(rows()))
+    first = records.records[0].document
+    assert first.text == 'Text number 0, "quoted" 👍!'
+    assert first.tokens == ("Text", "number", "0", ",", '"', "quoted", '"', "👍", "!")
+    assert [first.text[a:b] for a, b in first.spans] == list(first.tokens)
+    assert (first.id, first.label, first.highlight) == ("1", "good", None)
+    assert set(records.corpus.labels) == set(LABELS) and records.tokenizer == "words"
+
+
+def test_named_columns_and_ids(write):
+    path = write([{"Body": "a b", "Class": "x", "id": "q7", "Marks": [1, 0]}, {"Body": "c", "Class": "y", "id": ""}])
+    records = read_records(path, Columns(text="Body", label="Class", highlight="Marks"))
+    assert [record.document.id for record in records.records] == ["q7", "2"]
+    assert [record.document.highlight for record in records.records] == [(1, 0), None]
+
+
+@pytest.mark.parametrize(
+    ("columns", "missing"),
+    [
+        (Columns(text="Body"), "Body"),
+        (Columns(tokens="words"), "words"),
+        (Columns(label="class"), "class"),
+        (Columns(highlight="gold"), "gold"),
+        (Columns(highlight="highlight"), "highlight"),
+        (Columns(split="part"), "part"),
+    ],
+)
+def test_a_missing_column_is_named_with_those_that_are_there(write, columns, missing):
+    path = write(rows())
+    with pytest.raises(DataError, match=f"has no column '{missing}'.*'text', 'label'") as error:
+        read_records(path, columns)
+    assert str(path) in str(error.value)
+
+
+def test_both_text_and_tokens_named(write):
+    with pytest.raises(SettingsError, match="name one"):
+        read_records(write(rows(3)), Columns(text="text", tokens="label"))
+
+
+def test_tokens_columns(write):
+    path = write([{"tokens": ["New York", "is", "big"], "label": "x", "highlight": [[0, 3]]}])
+    records = read_records(path)
+    document = records.records[0].document
+    assert records.tokenizer == "spaces" and document.text == "New York is big"
+    assert document.tokens == ("New York", "is", "big") and document.highlight == (1, 0, 0)
+
+
+def test_tokens_in_csv_may_be_separated_by_spaces(tmp_path):
+    (tmp_path / "a.csv").write_text("toks,label\n[user] it's  fine,x\n")
+    records = read_records(tmp_path / "a.csv", Columns(tokens="toks"))
+    assert records.records[0].document.tokens == ("[user]", "it's", "fine")
+
+
+@pytest.mark.parametrize("tokens", [["a", ""], ["a", 3], {"a": 1}])
+def test_wrong_tokens(tmp_path, tokens):
+    with pytest.raises(DataError, match=r"line 1: .*tokens"):
+        read_records(jsonl(tmp_path, {"tokens": tokens, "label": "x"}))
+
+
+def test_highlights_in_three_forms(write):
+    text = {"text": "not good at all", "label": "x"}
+    assert read_records(write([{**text, "highlight": [1, 1, 0, 0]}])).records[0].document.highlight == (1, 1, 0, 0)
+    assert read_records(write([{**text, "highlight": [2, 3]}])).records[0].document.highlight == (0, 0, 1, 1)
+    assert read_records(write([{**text, "highlight": [[4, 8]]}])).records[0].document.highlight == (0, 1, 0, 0)
+    assert read_records(write([{**text, "highlight": []}])).records[0].document.highlight == (0, 0, 0, 0)
+    assert read_records(write([{**text, "highlight": None}])).records[0].document.highlight is None
+
+
+def test_a_mask_of_the_wrong_length_is_named_with_its_line(tmp_path):
+    (tmp_path / "a.csv").write_text('text,label,highlight\n"one\ntwo",x,1 0\n\nthree four five,y,0 1 1 0\n')
+    with pytest.raises(DataError, match=r"a\.csv, line 5: .*4 values but the text has 3 tokens"):
+        read_records(tmp_path / "a.csv")
+    # Two values could be indices, but the column holds masks.
+    (tmp_path / "a.csv").write_text("text,label,highlight\none two three,x,1 0 0\nthree four five,y,0 1\n")
+    with pytest.raises(DataError, match=r"a\.csv, line 3: .*2 values but the text has 3 tokens"):
+        read_records(tmp_path / "a.csv")
+
+
+def test_labels_of_any_kind(tmp_path):
+    values = [3, 2.5, True, "x", "0"]
+    path = jsonl(tmp_path, *({"text": "a", "label": value} for value in values))
+    assert read_records(path).corpus.labels == ["3", "2.5", "true", "x", "0"]
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        ({"text": "", "label": "x"}, "the text is empty"),
+        ({"text": " \t\u00a0", "label": "x"}, "the text is empty"),
+        ({"text": "\u200b", "label": "x"}, "no tokens"),
+        ({"text": None, "label": "x"}, "the text is empty"),
+        ({"text": "a", "label": ""}, "no label"),
+        ({"text": "a", "label": None}, "no label"),
+    ],
+)
+def test_bad_rows_are_named_with_their_line(write, bad, said):
+    path = write([*rows(3), bad])
+    with pytest.raises(DataError, match=said) as error:
+        read_records(path)
+    assert f"{path}, line {4 if path.suffix == '.jsonl' else 5}:" in str(error.value)
+
+
+def test_wrong_kinds_in_json(tmp_path):
+    with pytest.raises(DataError, match="line 1: the text is 5"):
+        read_records(jsonl(tmp_path, {"text": 5, "label": "x"}))
+    with pytest.raises(DataError, match=r"line 1: the label is \["):
+        read_records(jsonl(tmp_path, {"text": "a", "label": ["x"]}))
+    with pytest.raises(DataError, match="line 2: the text is empty"):
+        read_records(jsonl(tmp_path, {"text": "a", "label": "x"}, {"label": "y"}))
+
+
+def test_half_surrogates_are_replaced_and_offsets_stay(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "bad \\ud83d end", "label": "x\\udc00"}\n')
+    document = read_records(path).records[0].document
+    assert document.text == "bad \ufffd end" and document.label == "x\ufffd"
+    document.text.encode()
+
+
+def test_labels_are_not_needed_everywhere(write):
+    path = write([{"text": "a b"}])
+    assert read_unlabelled(path).corpus.labels == [None]
+    with pytest.raises(DataError, match="'label'"):
+        read_records(path)
+
+
+def test_rows_to_be_labelled_come_back_whole(write):
+    content = [
+        {"text": "Good, really", "highlight": "nonsense", "split": "?", "more": "1"},
+        {"text": "b", "more": ""},
+    ]
+    read = read_unlabelled(write(content))
+    assert read.rows[0] == {"text": "Good, really", "highlight": "nonsense", "split": "?", "more": "1"}
+    assert [document.tokens for document in read.corpus] == [("Good", ",", "really"), ("b",)]
+    assert read.fieldnames == ("text", "highlight", "split", "more")
+    with pytest.raises(DataError, match=r"line \d: the text is empty"):
+        read_unlabelled(write([*content, {"text": " "}]))
+
+
+def test_rows_from_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"body\na b\n")))
+    read = read_unlabelled("-", Columns(text="body"), tokenizer="characters")
+    assert read.format == "csv" and read.corpus.documents[0].tokens == ("a", " ", "b")

@@ -1,0 +1,159 @@
+"""The tables and sentences, from made-up results."""
+
+from dataclasses import replace
+
+import pytest
+
+from experiment_tools import TEXTS, five_seeds, made_run
+from genspp.experiments import findings
+from genspp.experiments.board import Board
+from genspp.experiments.compare import against_the_best
+from genspp.experiments.paper_tables import alpha_table, genspp_table, table1
+from genspp.experiments.results import Predictions
+from genspp.experiments.side_tables import cost_table, highlights_table, vectors_table
+
+
+@pytest.fixture
+def board():
+    """GenSPP above FR in Hl-F1, below in Clf-F1, over seeds and texts alike; a sweep of FR."""
+    ours = five_seeds("genspp", hits=14, right=3, selection_rate=0.1)
+    return Board(ours + five_seeds("fr", hits=2, right=14) + five_seeds("fr", variant="alpha=0.10", benchmark="alpha"))
+
+
+def test_table1_shows_both_sides_and_both_tests(board):
+    table = table1(board, "hatexplain", "sound")
+    text = table.to_markdown()
+    assert "**87.50 ± 8.84**<sup>b</sup>" in text
+    assert "12.50 ± 8.84" in text
+    assert "42.62 ± 0.73" in text and "31.15 ± 2.56" in text
+    assert "Hl-F1 of GenSPP against FR, the best other method here: +75.00" in text
+    assert "Exact rank-sum test over 5 and 5 seeds: p = 0.0079" in text
+    assert f"Paired bootstrap over the {TEXTS} test texts" in text
+    assert "GloVe Twitter 27B" in text
+    assert r"\mathbf{87.50}_{\pm 8.84}" in table.to_latex("tab:x")
+    assert [row.name for row in table.rows[:2]] == ["GenSPP", "FR"]
+    assert table1(Board([]), "toy", "sound") is None
+
+
+def test_a_method_that_nobody_ran_or_published_has_no_row(board):
+    assert "RNP" not in table1(board, "hatexplain", "sound").to_markdown()
+    assert "RNP" in table1(Board([*board.results, made_run("rnp", 1)]), "hatexplain", "sound").to_markdown()
+
+
+def test_other_tables(board):
+    assert "69.71 ± 0.40" in genspp_table(board, "hatexplain").to_markdown()
+    sweep = alpha_table(board, "hatexplain", "sound").to_markdown()
+    assert "22.52 ± 14.64" in sweep and "FR, α = 0.28" in sweep
+    assert "signed-rank form" in sweep  # what the star of the published GenSPP row means
+    cost = cost_table(board, "hatexplain", "sound").to_markdown()
+    assert "78.00" in cost and "17032" in cost and "20 + 10" in cost
+    assert alpha_table(board, "hatexplain", "paper") is None
+    assert cost_table(board, "toy", "sound") is None
+
+
+def test_what_the_highlights_hold():
+    given = Predictions(
+        ("a", "b"), tuple("pqrs"), (0, 0, 1, 1), (0, 0, 1, 1), ("110", "01", "00", "0"), (1, 1, 0, 0), (2, 1, 1, 0)
+    )
+    assert given.silence() == [0.0, 1.0]
+    runs = five_seeds("fr")
+    for run in runs[1:]:
+        run.content["predictions"] = given.to_json()
+    runs[0].content["predictions"] = replace(given, masks=("110", "01", "00", "1")).to_json()
+    row = highlights_table(Board(runs), "hatexplain", "sound").rows[0]
+    assert row.name == "FR"
+    assert row.cells[0].mean == pytest.approx(100 * (4 * 2 / 3 + 2 / 4) / 5)
+    assert row.cells[1].mean == pytest.approx(50)
+    assert row.cells[2] == "4 of 5"
+    assert highlights_table(Board([]), "hatexplain", "sound") is None
+
+
+def test_runs_with_other_vectors_are_compared_at_their_seeds(board):
+    others = five_seeds("fr", hits=2, right=14, vectors="glove.6B.100d.hatexplain.txt")[:2]
+    table = vectors_table(board, Board(others), "hatexplain", "sound")
+    assert [row.name for row in table.rows] == ["FR, made from the training texts", "FR, GloVe 6B, 100 dimensions"]
+    assert table.rows[0].cells[0] == table.rows[1].cells[0]  # seeds 1 and 2 of both
+    assert [row.cells[-1].mean for row in table.rows] == [2, 2]
+    assert vectors_table(board, Board([]), "hatexplain", "sound") is None
+
+
+# ---- sentences
+
+
+def test_a_lead_that_holds_is_called_so(board):
+    assert findings.lead_sentence(board, "hatexplain", "sound", "hl_f1") == (
+        "HateXplain, preset sound: GenSPP has the best mean Hl-F1, 87.50, before FR with 12.50. "
+        "Over seeds the order holds (p = 0.0079), over test texts it holds (p = 0.0002)."
+    )
+
+
+def test_a_lead_over_texts_is_not_one_over_seeds():
+    close = Board(five_seeds("genspp", hits=9) + five_seeds("fr", hits=8))
+    assert findings.lead_sentence(close, "hatexplain", "sound", "hl_f1") == (
+        "HateXplain, preset sound: GenSPP has the best mean Hl-F1, 56.25, before FR with 50.00. "
+        "Over seeds the order may be chance (p = 0.44), over test texts it holds (p = 0.005)."
+    )
+
+
+def test_a_lead_that_does_not_hold_is_not_called_so():
+    theirs = five_seeds("fr", hits=8)
+    for run in theirs:  # their hits are in other texts than ours
+        given = run.predictions()
+        run.content["predictions"] = replace(given, masks=given.masks[::-1], hits=given.hits[::-1]).to_json()
+    sentence = findings.lead_sentence(Board(five_seeds("genspp", hits=9) + theirs), "hatexplain", "sound", "hl_f1")
+    assert "GenSPP has the best mean Hl-F1, 56.25, before FR with 50.00" in sentence
+    assert "over test texts it may be chance" in sentence
+    assert "holds" not in sentence
+
+
+def test_who_is_behind_is_said_to_be(board):
+    sentence = findings.lead_sentence(board, "hatexplain", "sound", "clf_f1")
+    assert "FR has the best mean Clf-F1" in sentence and "; GenSPP has" in sentence
+    same = Board(five_seeds("genspp") + five_seeds("fr"))
+    assert "GenSPP and FR share the best mean Hl-F1, 50.00." in findings.lead_sentence(
+        same, "hatexplain", "sound", "hl_f1"
+    )
+
+
+def test_runs_on_other_texts_are_not_paired():
+    other = five_seeds("fr")
+    for run in other:
+        run.content["predictions"]["ids"] = run.content["predictions"]["ids"].replace("t", "u")
+    found = against_the_best({"genspp": five_seeds("genspp"), "fr": other}, "hl_f1")
+    assert found.texts is None and not found.over_texts
+    assert "not tested on the same texts" in found.note()
+    sentence = findings.lead_sentence(Board(five_seeds("genspp", hits=9) + other), "hatexplain", "sound", "hl_f1")
+    assert sentence.endswith("the two were not tested on the same texts.")
+
+
+def test_how_much_is_selected(board):
+    assert findings.selection_sentence(board, "hatexplain", "sound") == (
+        "GenSPP selects 10.0 % of the tokens, the others from 25.0 % (FR) to 25.0 % (FR)."
+    )
+
+
+def test_what_differs_from_the_paper_is_named(board):
+    sentence = findings.difference_sentence(board, "hatexplain", "sound")
+    assert sentence.startswith("Further from the paper than two deviations of the difference: GenSPP: ")
+    assert "Hl-F1 87.50 (the paper 42.62)" in sentence
+    assert "FR: Clf-F1" not in sentence  # 87.50 ± 8.84 is within two deviations of 72.14 ± 1.12
+
+
+def test_the_range_of_single_runs(board):
+    assert findings.span_sentence(board, "hatexplain", "sound", "hl_f1") == (
+        "Hl-F1 of single runs: GenSPP 75.0 to 100.0, FR 0.0 to 25.0."
+    )
+
+
+def test_what_has_not_been_run_is_said_to_be_so():
+    empty = Board([])
+    sentences = [
+        findings.lead_sentence(empty, "toy", "sound", "hl_f1"),
+        findings.selection_sentence(empty, "toy", "sound"),
+        findings.difference_sentence(empty, "toy", "sound"),
+        findings.span_sentence(empty, "toy", "sound", "hl_f1"),
+        findings.truncation_sentence({}),
+        findings.population_sentence({}),
+        findings.gradient_sentence({}),
+    ]
+    assert all("not run yet." in sentence.lower() for sentence in sentences)
