@@ -21,8 +21,8 @@ from genspp.evolution.fitness import Objective
 from genspp.evolution.individuals import Genomes
 from genspp.evolution.search import STRATEGIES, Search, strategy_settings
 from genspp.methods.base import METHODS, Rationalizer, Recorder, logger
-from genspp.model.genome import draw, generator_parts, load_flat, predictor_parts
-from genspp.model.spp import SPP, Predictor, Shape
+from genspp.model.networks import CELLS, Encoder, Generator, Pair, Predictor, Shape
+from genspp.model.weights import draw, load_flat
 from genspp.population.compiled import CompiledEvaluator
 from genspp.population.evaluator import Evaluator, Task, TrainedPredictor, Training
 from genspp.population.sequential import SequentialEvaluator
@@ -48,7 +48,7 @@ class GenSPP(Rationalizer):
         "generations": Setting(100, whole(0), "how many, the first population not counted"),
         "search": Setting("genetic", one_of(*STRATEGIES), "the strategy that looks for generators"),
         **strategy_settings(),
-        "cell": Setting("gru", one_of("gru", "bigru"), "the generator's recurrence: one direction or both"),
+        "cell": Setting("gru", one_of(*CELLS), "the generator's recurrence: one direction or both"),
         "threshold": Setting(
             None,
             optional(number(0, open_ends=True)),
@@ -83,8 +83,10 @@ class GenSPP(Rationalizer):
     }
 
     def _networks(self, settings: dict[str, Any], inputs: int, classes: int) -> tuple[nn.Module, nn.Module]:
-        shape = Shape(inputs, settings["hidden"], classes, settings["cell"])
-        return SPP(shape, torch.from_numpy(self.vectors_.table)), Predictor(shape)
+        shape = Shape(inputs, settings["hidden"], classes)
+        generator = Generator(Encoder(shape, settings["cell"]), 1)
+        predictors = [Predictor(Encoder(shape, "gru"), classes, selected=True) for _ in range(2)]
+        return Pair(torch.from_numpy(self.vectors_.table), generator, predictors[0]), predictors[1]
 
     def _train(
         self,
@@ -94,9 +96,9 @@ class GenSPP(Rationalizer):
         class_weights: npt.NDArray[np.float32],
         recorder: Recorder,
     ) -> None:
-        shape = Shape(self.vectors_.table.shape[1], settings["hidden"], len(self.classes_), settings["cell"])
-        budget = search_budget(settings, len(train))
-        task = Task(shape, self.vectors_.table, train, val, class_weights, budget, settings["penalise_empty"])
+        shape, table = Shape(self.vectors_.table.shape[1], settings["hidden"], len(self.classes_)), self.vectors_.table
+        budget, cell = search_budget(settings, len(train)), settings["cell"]
+        task = Task(shape, cell, table, train, val, class_weights, budget, settings["penalise_empty"])
         evaluator = make_evaluator(settings["engine"], task, settings["workers"])
         try:
             search = self._search(settings, evaluator, recorder)
@@ -106,7 +108,7 @@ class GenSPP(Rationalizer):
 
     def _search(self, settings: dict[str, Any], evaluator: Evaluator, recorder: Recorder) -> Search:
         def first(count: int) -> Genomes:
-            return initial_genomes(settings["seed"], count, evaluator.task.shape)
+            return initial_genomes(settings["seed"], count, evaluator.task)
 
         search = STRATEGIES[settings["search"]](first, make_objective(settings, evaluator), settings)
         self.threshold_ = search.objective.threshold
@@ -159,10 +161,9 @@ class GenSPP(Rationalizer):
             )
             seed = seed_of(settings["seed"], Purpose.FINAL)
         masks = evaluator.select(best.genome, task.train), evaluator.select(best.genome, task.val)
-        parts = predictor_parts(task.shape)
-        load_flat(self.model_.generator, best.genome, generator_parts(task.shape))
-        load_flat(self.model_.predictor, evaluator.train_predictor(*masks, seed, training).weights, parts)
-        load_flat(self.full_text_, full_text_predictor(evaluator, settings["seed"], training).weights, parts)
+        load_flat(self.model_.generator, best.genome)
+        load_flat(self.model_.predictor, evaluator.train_predictor(*masks, seed, training).weights)
+        load_flat(self.full_text_, full_text_predictor(evaluator, settings["seed"], training).weights)
 
 
 def _line(search: Search) -> dict[str, Any]:
@@ -184,10 +185,10 @@ def make_evaluator(engine: str, task: Task, workers: int | None = None) -> Evalu
     return _ENGINES[engine](task, workers or os.cpu_count() or 1)
 
 
-def initial_genomes(seed: int, population: int, shape: Shape) -> Genomes:
+def initial_genomes(seed: int, population: int, task: Task) -> Genomes:
     """Draw the first population, (individuals, genes), every individual from its own stream."""
-    parts = generator_parts(shape)
-    return np.stack([draw(stream(seed, Purpose.GENOME, i), shape, parts) for i in range(population)])
+    generator = task.generator()
+    return np.stack([draw(stream(seed, Purpose.GENOME, i), generator) for i in range(population)])
 
 
 def full_text_predictor(evaluator: Evaluator, seed: int, training: Training) -> TrainedPredictor:

@@ -1,14 +1,15 @@
-"""What the gradient-trained methods share: settings, Gumbel masks in training, epochs, validation, the loop.
+"""What the gradient-trained methods share: settings, drawn masks in training, epochs, validation, the loop.
 
-A method says which modules it has (`_modules`, `_companions`), how a batch updates them (`_update`) and, where it
-differs, what validation measures (`_measure`). The default is RNP's: one loss, one optimizer, one update.
+A method says which modules it has (`_modules`, `_companions`), who plays (`_players`), how a batch updates them
+(`_update`) and, where it differs, what validation measures (`_measure`). The default is RNP's: one loss, one optimizer,
+one update.
 
-Settings are those of the paper (methods.md, section 0). Where the two presets differ, and only there, settings are
-`None` in the signature: evaluation masks and padding in the losses (discrepancies, section E).
+One deviation from the released code of these methods: there the recurrence runs over padding, so a text's highlight
+depends on how long its batch mates are. Here padding never enters it; the states of padding are zero. Unselected tokens
+stay in the sequence as zero vectors and are pooled, as published: the predictor knows where a highlight lies.
 """
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, ClassVar
@@ -16,22 +17,24 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from genspp.data.encode import Encoded
-from genspp.methods.adam import Adam
+from genspp.kernels.inputs import Table
+from genspp.kernels.memory import Floats, floats
+from genspp.kernels.texts import make_layout
 from genspp.methods.base import Rationalizer, Recorder, logger
-from genspp.methods.fast_pair import Highlight, Reading
-from genspp.methods.losses import Losses, Tally
-from genspp.methods.networks import Batch, Generator, Pair, Predictor, encoder
+from genspp.methods.masks import MASKS
+from genspp.methods.players import Chooser, Losses, Reader, Tally
+from genspp.model.inference import flushed
+from genspp.model.networks import Encoder, Generator, Pair, Predictor, Shape
+from genspp.model.optimizer import Adam
+from genspp.model.passes import Batch, Rows, prepare
+from genspp.model.stopping import EarlyStopping
+from genspp.model.weights import count, draw, load_flat
 from genspp.settings import FLAG, Setting, number, one_of, whole
-from genspp.methods.training import Loop, run_epoch, seeded
-from genspp.model.inference import one_thread
-from genspp.model.spp import Shape
-from genspp.population.evaluator import epoch_order, seed_of
+from genspp.streams import Purpose, epoch_order, seed_of, stream
 
-# What a random stream is for, after those of the population engines.
-_MODEL, _FULL_TEXT, _COMPANIONS, _NOISE = range(10, 14)
 # On data that it solves, the loss of a full-text predictor falls for ever; less than this much is of no account.
 _FULL_TEXT_GAIN = 1e-3
 
@@ -40,115 +43,118 @@ _FULL_TEXT_GAIN = 1e-3
 class Session:
     """What an update has at hand.
 
-    pair: the networks of the model. companions: networks that are trained beside it and then discarded. noise: the
-    random numbers of this epoch. updates: how many batches there were before this one, counted over all epochs;
-    batches: those of an epoch.
+    choosers: the generators, first the model's own. reader: the predictor. companions: modules that are trained beside
+    the model and then discarded. noise: the random numbers of this epoch. updates: how many batches there were before
+    this one, counted over all epochs; batches: those of one epoch.
     """
 
-    pair: Pair
+    settings: dict[str, Any]
     losses: Losses
-    sampled: bool
-    seed: int
+    table: Table
     optimizers: tuple[Adam, ...]
     companions: nn.ModuleDict
+    choosers: list[Chooser] = field(default_factory=list)
+    readers: list[Reader] = field(default_factory=list)
     epoch: int = 0
     updates: int = 0
     batches: int = 0
-    noise: torch.Generator = field(default_factory=torch.Generator)
-
-    def __post_init__(self) -> None:
-        self.highlight = Highlight(self.pair.generator.layout, self.losses)
-        self.reading = Reading(self.pair.predictor.layout, self.losses)
+    noise: np.random.Generator = field(default_factory=np.random.default_rng)
 
     def begin(self, epoch: int, batches: int) -> None:
         """Begin an epoch of so many batches."""
         self.epoch, self.updates, self.batches = epoch, epoch * batches, batches
-        self.noise.manual_seed(seed_of(self.seed, _NOISE, epoch))
+        self.noise = stream(self.settings["seed"], Purpose.NOISE, epoch)
 
-    def sample(self, logits: Tensor, batch: Batch) -> Tensor:
-        """Draw a training mask from selection logits."""
-        return self.losses.sample(logits, batch, self.noise)
-
-    def evaluation_mask(self, logits: Tensor, batch: Batch) -> Tensor:
-        """Return a validation mask: the likelier one, or in preset `paper` a sample."""
-        return self.sample(logits, batch) if self.sampled else self.losses.argmax(logits, batch)
+    def evaluation_mask(self, batch: Batch) -> Floats:
+        """Return a validation mask: the likelier one, or in preset `paper` a drawn one."""
+        if self.settings["eval_mask"] == "sample":
+            return self.choosers[0].draw(batch, self.noise).numbers
+        mask = floats(batch.cells)
+        mask[: batch.cells] = (self.choosers[0].margins(batch) >= 0) * batch.counted[: batch.cells]
+        return mask
 
 
 class GradientRationalizer(Rationalizer):
-    """A generator and a predictor trained together by gradient.
-
-    vectors, vector_width, tokenizer, class_weight, validation_fraction: as in GenSPP. hidden: units per direction.
-    alpha: the share of tokens to select. lambda_s, lambda_c: the weights of missing it and of scattered highlights.
-    batch_size, learning_rate, max_epochs, patience: Adam until the validation loss has not fallen for so many epochs.
-    eval_mask: "argmax" or "sample", how a token is chosen at evaluation. padding_in_losses: whether the padding that
-    a training mask selects counts, as in the released code.
-    """
+    """A generator and a predictor trained together by gradient."""
 
     own: ClassVar[dict[str, Setting]] = {
         "hidden": Setting(16, whole(1), "hidden units per direction"),
         "alpha": Setting(0.2, number(0, 1), "the share of tokens to select"),
         "lambda_s": Setting(1.0, number(0), "the weight of missing alpha"),
         "lambda_c": Setting(0.0, number(0), "the weight of scattered highlights"),
-        "batch_size": Setting(64, whole(1), "texts per step"),
+        "batch_size": Setting(64, whole(1), "texts per update"),
         "learning_rate": Setting(1e-3, number(0, open_ends=True), "Adam's"),
-        "max_epochs": Setting(500, whole(1), "at most"),
-        "patience": Setting(30, whole(1), "epochs without a smaller validation loss"),
-        "eval_mask": Setting("argmax", one_of("argmax", "sample"), "how a token is chosen", paper="sample"),
-        "padding_in_losses": Setting(False, FLAG, "whether selected padding counts", paper=True),
+        "max_epochs": Setting(500, whole(1), "epochs at most"),
+        "patience": Setting(30, whole(1), "epochs without a lower validation loss that end training"),
+        "eval_mask": Setting("argmax", one_of("argmax", "sample"), "how a token is chosen at evaluation", paper="sample"),
+        "padding_in_losses": Setting(False, FLAG, "whether padding that a training mask selects counts", paper=True),
     }
     on_source: ClassVar[dict[str | tuple[str, str], dict[str, Any]]] = {
         "toy": {"alpha": 0.15, "lambda_c": 2.0, "vector_width": 25},
         "hatexplain": {"alpha": 0.22},
     }
+    mask: ClassVar[str] = "gumbel"
 
     # ------------------------------------------------------------------ what a method may change
 
+    def _encoder(self, shape: Shape, *, norm: bool = True) -> Encoder:
+        """Return an encoder with a norm of its own, or with none."""
+        return Encoder(shape, "bigru", nn.LayerNorm(2 * shape.hidden) if norm else None)
+
+    def _generator(self, encoder: Encoder) -> Generator:
+        """Return an untrained generator."""
+        return Generator(encoder, MASKS[self.mask].outputs)
+
+    def _predictor(self, encoder: Encoder, shape: Shape) -> Predictor:
+        """Return an untrained predictor."""
+        return Predictor(encoder, shape.classes, selected=False)
+
     def _modules(self, shape: Shape) -> tuple[Generator, Predictor]:
-        """Return an untrained generator and predictor."""
-        return Generator(encoder(shape), shape), Predictor(encoder(shape), shape)
+        """Return an untrained pair."""
+        return self._generator(self._encoder(shape)), self._predictor(self._encoder(shape), shape)
 
     def _full_text_predictor(self, shape: Shape) -> Predictor:
         """Return an untrained predictor of the method's own kind."""
-        return Predictor(encoder(shape), shape)
+        return self._predictor(self._encoder(shape), shape)
 
     def _companions(self, shape: Shape) -> nn.ModuleDict:
         """Return what is trained beside the pair and not part of the model."""
         return nn.ModuleDict()
 
     def _optimizers(self, settings: dict[str, Any], companions: nn.ModuleDict) -> tuple[Adam, ...]:
-        """Return the optimizers, over the parameters that each of them moves."""
-        return (Adam([(self.model_.parameters(), settings["learning_rate"])]),)
+        """Return the optimizers, over the modules that each of them moves."""
+        return (Adam([(self.model_, settings["learning_rate"]), (companions, settings["learning_rate"])]),)
+
+    def _players(self, session: Session) -> None:
+        """Put the choosers and readers into a session."""
+        optimizer = session.optimizers[0]
+        session.choosers = [Chooser(self.model_.generator, optimizer, session.table, MASKS[self.mask])]
+        session.readers = [Reader(self.model_.predictor, optimizer, session.table)]
 
     def _phases(self, settings: dict[str, Any]) -> tuple[int, int]:
         """Return how many epochs there are at most, and from which one on early stopping is armed."""
         return settings["max_epochs"], 0
 
-    def _generators(self, companions: nn.ModuleDict) -> list[Generator]:
-        """Return the generators in front of the predictor, first the model's own."""
-        return [self.model_.generator]
+    def _prepare(self, session: Session, train: Rows, val: Rows) -> None:
+        """Do what comes before the first epoch, also before a resumed one."""
 
     def _update(self, session: Session, batch: Batch) -> float:
         """Train on a batch and return its loss: the sum, over the generators, of task loss and regularisers."""
-        (optimizer,), total = session.optimizers, 0.0
+        (optimizer,), reader, total = session.optimizers, session.readers[0], 0.0
         optimizer.clear()
-        read = optimizer.places(self.model_.predictor.weights)
-        reading, d_reading = optimizer.weights[read], np.zeros(len(read), np.float32)
-        for generator in self._generators(session.companions):
-            chosen = optimizer.places(generator.weights)
-            choosing, d_choosing = optimizer.weights[chosen], np.zeros(len(chosen), np.float32)
-            mask, d_mask, omega = session.highlight.draw(choosing, batch, session.noise)
-            task, d_read_mask = session.reading.fit(reading, batch, mask, d_reading)
-            session.highlight.back(choosing, d_mask + d_read_mask, d_choosing)
-            optimizer.gradient[chosen] += d_choosing
+        for chooser in session.choosers:
+            mask = chooser.draw(batch, session.noise)
+            omega, d_omega = session.losses.omega(batch, mask.numbers)
+            task, d_mask = reader.fit(batch, mask.numbers)
+            chooser.learn_from(batch, mask.back(d_mask + d_omega))
             total += task + omega
-        optimizer.gradient[read] += d_reading
         optimizer.step()
         return total
 
     def _measure(self, session: Session, batch: Batch, tally: Tally) -> None:
         """Count a validation batch."""
-        mask = session.evaluation_mask(self.model_.generator(batch), batch)
-        tally.add(self.model_.predictor(batch, mask), mask, batch)
+        mask, reader = session.evaluation_mask(batch), session.readers[0]
+        tally.add(reader, reader.look(batch, mask), mask, batch)
 
     # ------------------------------------------------------------------ what they share
 
@@ -156,20 +162,18 @@ class GradientRationalizer(Rationalizer):
     def parameter_count(self) -> int:
         """The number of parameters that training moves, those of discarded companions included."""
         self._check_fitted()
-        with seeded(0):
-            trained = (self.model_, self._companions(self._shape()))
-        return sum(parameter.numel() for module in trained for parameter in module.parameters())
+        return count(nn.ModuleList([self.model_, self._companions(self._shape())]))
 
     def _shape(self) -> Shape:
         return Shape(self.vectors_.table.shape[1], self._settings_["hidden"], len(self.classes_))
 
     def _networks(self, settings: dict[str, Any], inputs: int, classes: int) -> tuple[nn.Module, nn.Module]:
-        shape = Shape(inputs, settings["hidden"], classes)
-        sample_seed = settings["seed"] if settings["eval_mask"] == "sample" else None
-        with seeded(seed_of(settings["seed"], _MODEL)):
-            pair = Pair(torch.from_numpy(self.vectors_.table), *self._modules(shape), sample_seed)
-        with seeded(seed_of(settings["seed"], _FULL_TEXT)):
-            full_text = self._full_text_predictor(shape)
+        shape, seed = Shape(inputs, settings["hidden"], classes), settings["seed"]
+        sampled = seed if settings["eval_mask"] == "sample" else None
+        pair = Pair(torch.from_numpy(self.vectors_.table), *self._modules(shape), sampled)
+        full_text = self._full_text_predictor(shape)
+        load_flat(pair, draw(stream(seed, Purpose.WEIGHTS), pair))
+        load_flat(full_text, draw(stream(seed_of(seed, Purpose.FULL_TEXT), Purpose.WEIGHTS), full_text))
         return pair, full_text
 
     def _train(
@@ -184,100 +188,141 @@ class GradientRationalizer(Rationalizer):
             settings["alpha"],
             settings["lambda_s"],
             settings["lambda_c"],
-            torch.from_numpy(class_weights),
+            class_weights,
             settings["padding_in_losses"],
         )
-        with one_thread():
-            self._train_model(settings, losses, train, val, recorder)
-            self._train_full_text(settings, losses, train, val)
+        table, rows = prepare(self.vectors_.table, len(self.classes_), train, val)
+        with flushed():
+            self._train_full_text(settings, losses, table, *rows)
+            self._train_model(settings, losses, table, *rows, recorder)
 
     def _train_model(
-        self, settings: dict[str, Any], losses: Losses, train: Encoded, val: Encoded, recorder: Recorder
+        self, settings: dict[str, Any], losses: Losses, table: Table, train: Rows, val: Rows, recorder: Recorder
     ) -> None:
-        with seeded(seed_of(settings["seed"], _COMPANIONS)):
-            companions = self._companions(self._shape())
-        optimizers = self._optimizers(settings, companions)
-        session = Session(
-            self.model_, losses, settings["eval_mask"] == "sample", settings["seed"], optimizers, companions
-        )
-        max_epochs, armed_from = self._phases(settings)
-        trained = nn.ModuleDict({"model": self.model_, "companions": companions})
-        loop = Loop(trained, optimizers, max_epochs, settings["patience"], armed_from)
+        companions = self._companions(self._shape())
+        if len(companions):
+            load_flat(companions, draw(stream(settings["seed"], Purpose.COMPANIONS), companions))
+        session = Session(settings, losses, table, self._optimizers(settings, companions), companions)
+        self._players(session)
+        epochs, armed_from = self._phases(settings)
+        loop = Loop(session.optimizers, EarlyStopping(epochs, settings["patience"], armed_from))
         state = recorder.restore()
         if state is not None:
             self.history_ = list(state.pop("history"))
             loop.restore(state)
-
-        def update(batch: Batch) -> float:
-            loss = self._update(session, batch)
-            session.updates += 1
-            return loss
-
-        while not loop.finished:
-            started = perf_counter()
-            session.begin(loop.epoch, math.ceil(len(train) / settings["batch_size"]))
-            order = epoch_order(seed_of(settings["seed"], _MODEL), loop.epoch, len(train))
-            loss = run_epoch(update, train, order, settings["batch_size"], self.model_.vectors)
-            val_loss, rate = self._validate(session, val, settings["batch_size"])
-            line = {
-                "epoch": loop.epoch,
-                "train_loss": _finite(loss),
-                "val_loss": _finite(val_loss),
-                "selection_rate": rate,
-            }
-            loop.close_epoch(val_loss)
+        self._prepare(session, train, val)
+        deal, val_batches = Dealer(train, losses, settings), validation_batches(val, losses, settings)
+        while not loop.stopping.finished:
+            started, epoch = perf_counter(), loop.stopping.epoch
+            session.begin(epoch, math.ceil(len(train) / settings["batch_size"]))
+            loss = 0.0
+            for batch in deal.epoch(epoch_order(settings["seed"], epoch, len(train))):
+                loss += self._update(session, batch) * batch.texts / len(train)
+                session.updates += 1
+            tally = Tally(losses)
+            for batch in val_batches:
+                self._measure(session, batch, tally)
+            figures = {"train_loss": loss, "val_loss": tally.loss(), "selection_rate": tally.selection_rate}
+            line = {"epoch": epoch, **{n: f if math.isfinite(f) else None for n, f in figures.items()}}
+            loop.close_epoch(figures["val_loss"])
             self.history_.append(line)
             seconds = round(perf_counter() - started, 3)
-            recorder.record({**line, "seconds": seconds}, {"history": self.history_, **loop.state()}, max_epochs)
-        if loop.best_epoch is None:
+            recorder.record({**line, "seconds": seconds}, {"history": self.history_, **loop.state()}, epochs)
+        if loop.stopping.best_epoch is None:
             logger.warning("the validation loss was never a number; the model is not trained. Lower learning_rate.")
-        loop.restore_best()
+        loop.end()
 
-    def _validate(self, session: Session, val: Encoded, size: int) -> tuple[float, float]:
-        """Return the loss and the selection rate over the validation rows."""
-        tally = Tally(session.losses)
-        with torch.inference_mode():
-            for rows in _validation_batches(val, size, session.losses.padding):
-                self._measure(session, Batch.take(val, rows, self.model_.vectors), tally)
-        return tally.loss(), tally.selection_rate
-
-    def _train_full_text(self, settings: dict[str, Any], losses: Losses, train: Encoded, val: Encoded) -> None:
+    def _train_full_text(
+        self, settings: dict[str, Any], losses: Losses, table: Table, train: Rows, val: Rows
+    ) -> None:
         """Train the predictor that sees everything: same optimizer, same early stopping, its own seed."""
-        seed, table = seed_of(settings["seed"], _FULL_TEXT), self.model_.vectors
-        optimizer = Adam([(self.full_text_.parameters(), settings["learning_rate"])])
-        reading = Reading(self.full_text_.layout, losses)
-
-        def update(batch: Batch) -> float:
-            optimizer.clear()
-            loss, _ = reading.fit(optimizer.weights, batch, None, optimizer.gradient)
-            optimizer.step()
-            return loss
-
-        loop = Loop(
-            self.full_text_, [optimizer], settings["max_epochs"], settings["patience"], least_gain=_FULL_TEXT_GAIN
-        )
-
-        while not loop.finished:
-            order = epoch_order(seed, loop.epoch, len(train))
-            run_epoch(update, train, order, settings["batch_size"], table)
+        optimizer = Adam([(self.full_text_, settings["learning_rate"])])
+        reader, seed = Reader(self.full_text_, optimizer, table), seed_of(settings["seed"], Purpose.FULL_TEXT)
+        loop = Loop([optimizer], EarlyStopping(settings["max_epochs"], settings["patience"], 0, _FULL_TEXT_GAIN))
+        deal = Dealer(train, losses, {**settings, "padding_in_losses": False})
+        whole_val = Batch.of_all(val, losses.class_weights, settings["hidden"])
+        while not loop.stopping.finished:
+            for batch in deal.epoch(epoch_order(seed, loop.stopping.epoch, len(train))):
+                optimizer.clear()
+                reader.fit(batch, batch.real, asked=False)
+                optimizer.step()
             tally = Tally(losses)
-            with torch.inference_mode():
-                for rows in val.batches():
-                    batch = Batch.take(val, rows, table)
-                    tally.add_task(self.full_text_(batch), batch)
+            tally.add_task(reader, reader.look(whole_val, whole_val.real), whole_val)
             loop.close_epoch(tally.task)
-        loop.restore_best()
+        loop.end()
 
 
-def _validation_batches(val: Encoded, size: int, padding: bool) -> Iterator[npt.NDArray[np.int64]]:
-    """Deal the validation rows; where padding counts, into batches as they come, padded as in training."""
-    if not padding:
-        yield from val.batches()
-        return
-    rows = np.arange(len(val))
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]
+class Dealer:
+    """Deals rows into batches; all batches share the memory of one."""
+
+    def __init__(self, rows: Rows, losses: Losses, settings: dict[str, Any]) -> None:
+        self._rows, self._losses, self._settings = rows, losses, settings
+        size = min(settings["batch_size"], len(rows))
+        self._layout = make_layout(size, rows.longest, rows.words)
+
+    def epoch(self, order: npt.NDArray[np.int64]) -> Any:
+        """Deal all rows in some order, the last partial batch too."""
+        settings, size = self._settings, self._settings["batch_size"]
+        for start in range(0, len(order), size):
+            chosen, weights = order[start : start + size], self._losses.class_weights
+            padded = settings["padding_in_losses"]
+            yield Batch(self._rows, chosen, weights, settings["hidden"], self._layout, padded=padded)
 
 
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+def validation_batches(val: Rows, losses: Losses, settings: dict[str, Any]) -> list[Batch]:
+    """Lay out the validation rows; where padding counts, in batches as they come, padded as in training."""
+    if not losses.padding:
+        return [Batch.of_all(val, losses.class_weights, settings["hidden"])]
+    rows, size = np.arange(len(val)), settings["batch_size"]
+    return [
+        Batch(
+            val,
+            rows[start : start + size],
+            losses.class_weights,
+            settings["hidden"],
+            make_layout(size, val.longest, val.words),
+            padded=True,
+        )
+        for start in range(0, len(rows), size)
+    ]
+
+
+class Loop:
+    """Optimizers under early stopping, in a form that can stop and go on anywhere, bit for bit.
+
+    All random numbers of an epoch follow from its number, so they are no part of the state.
+    """
+
+    def __init__(self, optimizers: tuple[Adam, ...] | list[Adam], stopping: EarlyStopping) -> None:
+        self.optimizers, self.stopping = optimizers, stopping
+
+    def _weights(self) -> Floats:
+        return np.concatenate([o.vector.numbers[: o.vector.size] for o in self.optimizers])
+
+    def close_epoch(self, loss: float) -> None:
+        """Count an epoch."""
+        self.stopping.close_epoch(loss, self._weights())
+
+    def end(self) -> None:
+        """Write the best epoch's weights to the modules; the last ones if no epoch had a loss."""
+        start = 0
+        for optimizer in self.optimizers:
+            size = optimizer.vector.size
+            if self.stopping.best_epoch is not None:
+                optimizer.vector.numbers[:size] = self.stopping.best[start : start + size]
+            optimizer.put()
+            start += size
+
+    def state(self) -> dict[str, Any]:
+        """Return all that the next epoch depends on, as arrays and JSON values."""
+        state = self.stopping.state()
+        for place, optimizer in enumerate(self.optimizers):
+            state |= {f"{name}.{place}": value for name, value in optimizer.state().items()}
+        return state
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go back to what `state` returned."""
+        self.stopping.restore(state)
+        for place, optimizer in enumerate(self.optimizers):
+            ending = f".{place}"
+            optimizer.restore({name.removesuffix(ending): v for name, v in state.items() if name.endswith(ending)})

@@ -5,46 +5,40 @@ https://github.com/jugechengzi/Rationalization-MCD). One predictor reads both th
 no norm. Every batch makes two updates.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from genspp.methods.adam import Adam
-from genspp.methods.fast_math import Floats, kernel
+from genspp.kernels.losses import divergence
 from genspp.methods.base import METHODS
 from genspp.methods.gradient import GradientRationalizer, Session
-from genspp.methods.losses import Tally
-from genspp.methods.networks import Batch, Generator, Predictor, encoder
-from genspp.model.spp import Shape
-
-
-@kernel
-def divergence(full: Floats, rationale: Floats, gradient: Floats) -> float:
-    """Return the mean over texts of KL(p_full || p_rationale), and fill in the gradient of the second's logits."""
-    loss = 0.0
-    for i in range(len(full)):
-        p, q = full[i] - full[i].max(), rationale[i] - rationale[i].max()
-        p, q = p - np.log(np.exp(p).sum()), q - np.log(np.exp(q).sum())
-        loss += (np.exp(p) * (p - q)).sum() / len(full)
-        gradient[i] = (np.exp(q) - np.exp(p)) / len(full)
-    return loss
+from genspp.methods.masks import MASKS
+from genspp.methods.players import Chooser, Reader, Tally
+from genspp.model.networks import Generator, Predictor, Shape
+from genspp.model.optimizer import Adam
+from genspp.model.passes import Batch
 
 
 @METHODS.register("mcd")
 class MCD(GradientRationalizer):
-    """Cross-entropy for the predictor, KL(full text || highlight) for the generator. See `GradientRationalizer`."""
+    """Cross-entropy trains the predictor, KL(full text || highlight) the generator."""
 
-    title = "MCD"
+    title: ClassVar[str] = "MCD"
 
     def _modules(self, shape: Shape) -> tuple[Generator, Predictor]:
-        return Generator(encoder(shape), shape), self._full_text_predictor(shape)
+        return self._generator(self._encoder(shape)), self._full_text_predictor(shape)
 
     def _full_text_predictor(self, shape: Shape) -> Predictor:
-        return Predictor(encoder(shape, norm=False), shape)
+        return self._predictor(self._encoder(shape, norm=False), shape)
 
     def _optimizers(self, settings: dict[str, Any], companions: Any) -> tuple[Adam, ...]:
         parts = (self.model_.generator, self.model_.predictor)
-        return tuple(Adam([(part.parameters(), settings["learning_rate"])]) for part in parts)
+        return tuple(Adam([(part, settings["learning_rate"])]) for part in parts)
+
+    def _players(self, session: Session) -> None:
+        choosing, reading = session.optimizers
+        session.choosers = [Chooser(self.model_.generator, choosing, session.table, MASKS[self.mask])]
+        session.readers = [Reader(self.model_.predictor, reading, session.table)]
 
     def _update(self, session: Session, batch: Batch) -> float:
         """Fit the predictor, then match the generator; return the sum of both losses."""
@@ -52,36 +46,42 @@ class MCD(GradientRationalizer):
 
     def _fit(self, session: Session, batch: Batch) -> float:
         """Train the predictor on highlights and full texts; the generator gets the regularisers only."""
-        highlight, reading = session.highlight, session.reading
+        chooser, reader = session.choosers[0], session.readers[0]
         for optimizer in session.optimizers:
             optimizer.clear()
-        choosing, predictor = session.optimizers
-        mask, d_mask, loss = highlight.draw(choosing.weights, batch, session.noise)
-        highlight.back(choosing.weights, d_mask, choosing.gradient)
-        for seen in (mask, None):
-            loss += reading.fit(predictor.weights, batch, seen, predictor.gradient)[0]
+        mask = chooser.draw(batch, session.noise)
+        loss, d_omega = session.losses.omega(batch, mask.numbers)
+        chooser.learn_from(batch, mask.back(d_omega))
+        for seen in (mask.numbers, batch.real):
+            loss += reader.fit(batch, seen, asked=False)[0]
         for optimizer in session.optimizers:
             optimizer.step()
         return loss
 
     def _match(self, session: Session, batch: Batch) -> float:
         """Train the generator, with a fresh mask, towards what the predictor says of the full text."""
-        highlight, reading = session.highlight, session.reading
-        choosing, predictor = session.optimizers
-        choosing.clear()
-        mask, d_mask, loss = highlight.draw(choosing.weights, batch, session.noise)
-        full, logits = (reading.logits(predictor.weights, batch, seen) for seen in (None, mask))
-        d_logits, unused = np.empty_like(logits), np.zeros_like(predictor.weights)
-        loss += divergence(full, logits, d_logits)
-        highlight.back(choosing.weights, d_mask + reading.back(predictor.weights, d_logits, unused), choosing.gradient)
-        choosing.step()
-        return loss
+        chooser, reader = session.choosers[0], session.readers[0]
+        mask = chooser.draw(batch, session.noise)
+        loss, d_omega = session.losses.omega(batch, mask.numbers)
+        full = reader.look(batch, batch.real)
+        found, d_logits = _divergence(full, reader.logits(batch, mask.numbers), batch)
+        d_mask = reader.learn_from(batch, d_logits)  # what the predictor would learn is cleared before its next step
+        chooser.optimizer.clear()
+        chooser.learn_from(batch, mask.back(d_mask + d_omega))
+        chooser.optimizer.step()
+        return loss + found
 
     def _measure(self, session: Session, batch: Batch, tally: Tally) -> None:
         """Count a validation batch: label and regularisers as always, and the divergence at a mask of its own."""
-        predictor, choices = self.model_.predictor, self.model_.generator(batch)
-        first, second = (session.evaluation_mask(choices, batch) for _ in range(2))
-        logits = predictor(batch, first)
-        matched = predictor(batch, second) if session.sampled else logits
-        mean = divergence(predictor(batch).numpy(), matched.numpy(), np.empty(matched.shape, np.float32))
-        tally.add(logits, second, batch, mean * len(batch))
+        reader, first = session.readers[0], session.evaluation_mask(batch)
+        second = session.evaluation_mask(batch) if session.settings["eval_mask"] == "sample" else first
+        logits, matched = reader.look(batch, first), reader.look(batch, second)
+        found, _ = _divergence(reader.look(batch, batch.real), matched, batch)
+        tally.add(reader, logits, second, batch, found * batch.texts)
+
+
+def _divergence(full: Any, highlight: Any, batch: Batch) -> tuple[float, Any]:
+    """Return the mean over texts of KL(full || highlight), and the gradient of the second's logits."""
+    classes = len(full) // (batch.groups * 8)
+    unused, gradient = np.zeros_like(full), np.zeros_like(full)
+    return divergence(batch.groups, int(classes), full, highlight, batch.shares, unused, gradient), gradient

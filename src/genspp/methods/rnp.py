@@ -4,12 +4,14 @@ Lei, Barzilay & Jaakkola 2016, "Rationalizing Neural Predictions" (https://aclan
 re-parameterised masks of its successors in place of REINFORCE. Two separate encoders, each with a norm of its own.
 """
 
+from typing import ClassVar
+
 from genspp.methods.base import METHODS
 from genspp.methods.gradient import GradientRationalizer
 
 
 @METHODS.register("rnp")
 class RNP(GradientRationalizer):
-    """Generator and predictor, one loss, one optimizer: all the defaults. See `GradientRationalizer`."""
+    """Generator and predictor, one loss, one optimizer: what every other gradient method starts from."""
 
-    title = "RNP"
+    title: ClassVar[str] = "RNP"

@@ -140,7 +140,7 @@ class Vector:
     def places(self, parameters: Iterable[Tensor]) -> Places:
         """Return where the numbers of some parameters lie, one parameter after the other."""
         starts = [(self._starts[id(parameter)], parameter.numel()) for parameter in parameters]
-        return np.concatenate([np.arange(start, start + size) for start, size in starts])
+        return np.concatenate([np.arange(0), *(np.arange(start, start + size) for start, size in starts)])
 
     def kernel_places(self, network: Generator | Predictor) -> Places:
         """Return where a network's weights lie, in the kernels' order; padding lies behind all of them."""
