@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from genspp.errors import RunError
 from genspp.app.runs import Run, read_checkpoint, write_checkpoint
+from genspp.errors import RunError
 
 CONFIG = {"settings": {}, "data": {}, "method": "genspp"}
 
@@ -69,9 +69,28 @@ def test_a_log_that_lost_lines_is_an_error(tmp_path):
         Run.open(tmp_path / "r").restore()
 
 
-@pytest.mark.parametrize("content", [None, "{", "[]", '{"settings": {}, "data": {}}'])
+FOREIGN = (
+    "{",
+    "[]",
+    '{"settings": {}, "data": {}}',
+    '{"format": 2, "method": "genspp", "settings": {}, "classes": [], "vectors": {}}',  # a model is no run
+    '{"method": "genspp", "settings": {}, "data": "mine", "versions": {}}',
+)
+
+
+@pytest.mark.parametrize("content", [None, *FOREIGN])
 def test_not_a_run_folder(tmp_path, content):
     if content is not None:
         (tmp_path / "config.json").write_text(content)
     with pytest.raises(RunError):
         Run.open(tmp_path)
+
+
+@pytest.mark.parametrize("content", FOREIGN)
+def test_force_does_not_take_any_configuration_for_a_run_s(tmp_path, content):
+    (tmp_path / "config.json").write_text(content)
+    (tmp_path / "log.jsonl").write_text("somebody else's")
+    with pytest.raises(RunError, match="--force replaces runs only"):
+        Run.create(tmp_path, CONFIG, force=True)
+    assert (tmp_path / "config.json").read_text() == content
+    assert (tmp_path / "log.jsonl").read_text() == "somebody else's"

@@ -17,8 +17,10 @@ from safetensors.numpy import load_file
 from typer.testing import CliRunner
 
 import genspp
-from conftest import interruptible, sentences
+from conftest import DECIDING, interruptible, sentences
 from genspp import cli
+from genspp.app.predict import open_model
+from genspp.methods import METHODS
 
 FAST = ["--population", "4", "--generations", "3", "--hidden", "4", "--workers", "1"]
 
@@ -157,18 +159,20 @@ def test_evaluate(run, tmp_path):
 
 def test_killed_and_resumed_equals_uninterrupted(run, tmp_path):
     source = json.loads((run / "config.json").read_text())["data"]["source"]
-    command = [sys.executable, "-c", "from genspp.cli import main; main()", "train", source, "--text", "body",
-               "--label", "kind", "--out", str(tmp_path / "r"), *FAST]  # fmt: skip
+    longer = ["train", source, "--text", "body", "--label", "kind", *FAST[:2], "--generations", "20", *FAST[4:]]
+    assert call(*longer, "--out", tmp_path / "whole").returncode == 0
+    command = [sys.executable, "-c", "from genspp.cli import main; main()", *longer, "--out", str(tmp_path / "r")]
     killed = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     log = tmp_path / "r" / "log.jsonl"
     deadline = time.monotonic() + 120
     while not (log.exists() and log.read_text().count("\n") >= 2) and time.monotonic() < deadline:
         time.sleep(0.002)
     killed.send_signal(signal.SIGKILL)
-    killed.wait()
-    (tmp_path / "r" / "metrics.json").unlink(missing_ok=True)  # were the machine so fast that it had finished
+    assert killed.wait() == -signal.SIGKILL
+    assert 2 <= log.read_text().count("\n") < 20
+    assert not (tmp_path / "r" / "model").exists()
     assert call("resume", tmp_path / "r").returncode == 0
-    assert_same_run(tmp_path / "r", run)
+    assert_same_run(tmp_path / "r", tmp_path / "whole")
 
 
 def test_interrupted_it_says_how_to_go_on(run, tmp_path):
@@ -337,9 +341,74 @@ def test_a_bad_setting_leaves_no_folder(run, tmp_path):
     fails("class_weight is 'heavy'", "train", source, *named, "--class-weight", "heavy")
     fails("method is 'lime'", "train", source, *named, "--method", "lime")
     fails("generations is not a setting of fr", "train", source, *named, "--method", "fr", "--generations", "3")
+    fails("search is not a setting of fr", "train", source, *named, "--method", "fr", "--search", "genetic")
+    message = fails("zeal is not a setting of fr; it has alpha, ", "train", source, *named, "--method", "fr",
+                    "--set", "zeal=3")  # fmt: skip
+    assert "lambda_s" in message
+    fails("alpha is 2", "train", source, *named, "--method", "fr", "--set", "alpha=2")
+    fails("--set is 'alpha'", "train", source, *named, "--method", "fr", "--set", "alpha")
+    fails("seed is given twice", "train", source, *named, "--seed", "1", "--set", "seed=2")
+    fails("above 0", "train", source, *named, "--set", 'class_weight={"sport": 0}')
     (tmp_path / "v.txt").write_text("goal 1 2\nsoup 1\n")
     fails("v.txt, line 2", "train", source, *named, "--vectors", tmp_path / "v.txt")
     assert not (tmp_path / "r").exists()
+
+
+def test_every_setting_can_be_set(tmp_path):
+    table = write_csv(tmp_path / "hatexplain.csv", 60, header=("text", "label"))  # its name says nothing
+    more = ["--set", "epochs=1", "--set", "retrain=false", "--set", "epsilon=0.5", "--set", 'class_weight={"sport": 2}']
+    done = invoke("train", table, "--out", tmp_path / "r", *FAST, *more)
+    assert done.exit_code == 0
+    settings = json.loads((tmp_path / "r" / "config.json").read_text())["settings"]
+    assert (settings["epochs"], settings["retrain"], settings["epsilon"]) == (1, False, 0.5)
+    assert settings["class_weight"] == {"sport": 2}
+    shown = [line for line in done.stdout.splitlines() if "%  " in line and line.split()[0] in DECIDING]
+    assert len(shown) == 10  # of twelve test rows
+
+
+def test_methods_are_listed_with_their_settings():
+    everything, one = invoke("methods").output, invoke("methods", "fr").output
+    assert one in everything and one.startswith("fr  FR: ")
+    line = next(line for line in one.splitlines() if line.split()[0] == "eval_mask")
+    assert "argmax (paper: sample)" in line and "one of argmax, sample" in line
+    for name, kind in METHODS.items():
+        assert f"{name}  {kind.title}: " in everything
+    fails("method is 'lime'; choose one of", "methods", "lime")
+
+
+def test_force_replaces_a_run_and_nothing_else(tmp_path):
+    table = write_csv(tmp_path / "t.csv", 60, header=("text", "label"))
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "config.json").write_text('{"settings": {}}')
+    (tmp_path / "app" / "log.jsonl").write_text("somebody else's")
+    fails("--force replaces runs only", "train", table, "--out", tmp_path / "app", "--force", *FAST)
+    assert (tmp_path / "app" / "log.jsonl").read_text() == "somebody else's"
+    for force in ([], ["--force"]):
+        assert invoke("train", table, "--out", tmp_path / "r", *FAST, *force).exit_code == 0
+
+
+def test_test_rows_in_a_file_with_a_split_column_of_its_own(tmp_path):
+    table = write_csv(tmp_path / "t.csv", 60, header=("text", "label"))
+    other = tmp_path / "o.csv"
+    other.write_text("text,label,split\nthe goal,sport,holdout\nthe soup,food,\n")
+    assert invoke("train", table, "--test", other, "--out", tmp_path / "r", *FAST).exit_code == 0
+    assert json.loads((tmp_path / "r" / "metrics.json").read_text())["texts"] == 2
+    assert json.loads(invoke("evaluate", tmp_path / "r", other, "--json").output)["texts"] == 2
+
+
+def test_a_new_word_is_looked_up_in_the_vector_file(tmp_path):
+    table = write_csv(tmp_path / "t.csv", 60, header=("text", "label"))
+    vectors = tmp_path / "v.txt"
+    vectors.write_text("goal 1 0\nsoup 0 1\nchip 1 1\nnewcomer -1 2\n")
+    assert invoke("train", table, "--vectors", vectors, "--out", tmp_path / "r", *FAST).exit_code == 0
+    model, _ = open_model(tmp_path / "r")
+    assert "newcomer" not in model.vectors_.words
+    model.explain(["a newcomer"])
+    assert "newcomer" in model.vectors_.words
+    vectors.unlink()
+    said = call("explain", tmp_path / "r", "a newcomer")
+    assert said.returncode == 0
+    assert "warning: 2 tokens (2 words) are unknown" in said.stderr
 
 
 def test_other_data_need_not_have_the_highlights_of_the_run(tmp_path):

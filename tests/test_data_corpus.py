@@ -3,7 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from genspp.data.corpus import Corpus, Document, Splits, stratified_split
+from genspp.data.corpus import Corpus, Document, Splits, as_corpus, check_labels, stratified_split
+from genspp.errors import DataError, SettingsError
 
 
 def document(number, label="x", highlight=None):
@@ -49,3 +50,31 @@ def test_stratified_split_goes_by_the_seed():
     assert stratified_split(labels, (0.8, 0.2), 1) == stratified_split(labels, (0.8, 0.2), 1)
     assert stratified_split(labels, (0.8, 0.2), 1) != stratified_split(labels, (0.8, 0.2), 2)
     assert stratified_split(["a", "b"] * 5, (0.8, 0.2))[1] == [7, 8]  # the frozen stream
+
+
+def test_strings_and_token_lists_become_documents_once():
+    corpus = as_corpus(["Don't  go!", ["New York", "is"], np.array(["a", "b"])], labels=["x", np.int64(3), True])
+    first, second, third = corpus
+    assert (first.id, first.text, first.tokens) == ("0", "Don't  go!", ("Don't", "go", "!"))
+    assert [first.text[a:b] for a, b in first.spans] == list(first.tokens)
+    assert (second.text, second.spans) == ("New York is", ((0, 8), (9, 11)))
+    assert third.tokens == ("a", "b") and type(third.tokens[0]) is str
+    assert corpus.labels == ["x", 3, True] and type(corpus.labels[1]) is int
+    assert corpus.keys("words")[1] == ["new york", "is"] and corpus.keys("spaces")[1] == ["New York", "is"]
+    assert as_corpus(corpus) is corpus
+    assert as_corpus(corpus, labels=["a", "b", "c"]).labels == ["a", "b", "c"]
+    assert as_corpus(["ab"], "characters").documents[0].tokens == ("a", "b")
+
+
+def test_what_is_no_corpus():
+    for texts, said in [("a", "texts is a str"), (3, "texts is a int"), ([""], "is empty"), ([[]], "is empty"),
+                        ([3], "is a int"), ([["a", 3]], "is a list"), ([], "no texts"), (Corpus(()), "no texts"),
+                        (np.array([["a"]]), "shape")]:  # fmt: skip
+        with pytest.raises(DataError, match=said):
+            as_corpus(texts)
+    with pytest.raises(DataError, match="1 texts but 2 labels"):
+        as_corpus(["a"], labels=["x", "y"])
+    with pytest.raises(SettingsError, match="tokenizer is 'bpe'"):
+        as_corpus(["a"], "bpe")
+    with pytest.raises(DataError, match="label 0 .from 0. is nan"):
+        check_labels(as_corpus(["a"], labels=[float("nan")]))

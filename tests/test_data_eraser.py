@@ -17,7 +17,7 @@ def instance(name, label="POS", evidences=None, **more):
 
 
 def write(folder, train, docs_as="docs", others=()):
-    documents = {"film.txt": FILM, "shelf/book.txt": BOOK}
+    documents = {"film.txt": FILM, "shelf/book.txt": BOOK, "empty.txt": "\n"}
     if docs_as == "docs":
         for name, text in documents.items():
             (folder / "docs" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -83,6 +83,7 @@ def test_long_texts_are_left_out_and_counted(tmp_path):
         (instance("x", evidences=[[piece("film.txt", 3, 3)]]), "tokens 3 to 3"),
         (instance("x", evidences=[[piece("film.txt", "1", 2)]]), "tokens 1 to 2"),
         (instance("x", docids="film.txt"), "docids is not a list of names"),
+        (instance("empty.txt"), "the text has no tokens"),
     ],
 )
 def test_a_bad_instance_is_named_by_file_and_line(tmp_path, row, said):

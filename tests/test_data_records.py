@@ -1,13 +1,12 @@
 import io
 import json
 import sys
-from collections import Counter
 from types import SimpleNamespace
 
 import pytest
 
+from genspp.data.records import Columns, read_records, read_unlabelled
 from genspp.data.rows import write_rows
-from genspp.data.records import Columns, check_known, read_records, read_unlabelled
 from genspp.errors import DataError, SettingsError
 
 LABELS = ("good", "so-so 🙂", "bad, really")

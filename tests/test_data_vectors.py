@@ -168,3 +168,42 @@ def test_build_vectors_by_name(tmp_path):
 def test_coverage():
     vectors = Vectors(("a",), np.zeros((3, 2), np.float32), "test")
     assert vectors.coverage([["a", "a", "x"], ["y"]]) == 0.5 and vectors.coverage([]) == 1
+
+
+def test_the_order_of_the_first_words_does_not_depend_on_further_ones(tmp_path):
+    path = glove(tmp_path, "z 1 2\na 3 4\nq 5 6\nb 7 8\n")
+    alone = build_vectors(str(path), KEYS)
+    more = build_vectors(str(path), KEYS, further=[["z"], ["q", "nowhere"]])
+    assert alone.words == ("a", "b") and more.words == ("a", "b", "z", "q")
+    assert np.array_equal(more.table[:4], alone.table)
+
+
+def test_further_words_are_looked_up_in_the_file(tmp_path, monkeypatch):
+    path = glove(tmp_path, "z 1 2\na 3 4\nq 5 6\nb 7 8\n")
+    vectors = read_glove(path, ["a"])
+    assert vectors.extended([["a"], ["a"]]) is vectors
+    further = vectors.extended([["a", "q"], ["nowhere", "q"]])
+    assert further.words == ("a", "q") and further.table[3].tolist() == [5, 6]
+    assert np.array_equal(further.table[:3], vectors.table)
+    assert read_glove(path).file is None  # all of it is there already
+    # What the file was asked for in vain is not looked for again.
+    monkeypatch.setattr("genspp.data.vectors.read_vector_file", lambda *_: pytest.fail("read again"))
+    assert further.extended([["nowhere", "q"]]) is further
+    assert onehot(KEYS).extended([["nowhere"]]).words == ("a", "b", "c")
+
+
+def test_a_width_that_does_not_count_is_an_error(tmp_path):
+    for spec in ("corpus", str(tmp_path / "v.txt"), onehot(KEYS)):
+        with pytest.raises(SettingsError, match="vector_width is 26"):
+            build_vectors(spec, KEYS, 26)
+
+
+def test_singular_vectors_have_a_sign_and_end_at_the_rank():
+    from scipy.sparse import csr_matrix
+
+    from genspp.data.corpus_vectors import left_singular_vectors
+
+    matrix = np.outer([1.0, 2.0, -3.0], [1.0, 1.0, 2.0])
+    left = left_singular_vectors(csr_matrix(matrix), 3)
+    assert left.shape == (3, 1)
+    np.testing.assert_allclose(left[:, 0], np.array([-1, -2, 3]) / np.sqrt(14), atol=1e-12)

@@ -2,6 +2,7 @@
 
 import inspect
 import logging
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -26,8 +27,8 @@ class Looks(GenSPP):
     """A method that only looks at what it is given."""
 
     title = "Looks"
-    own = {"zeal": Setting(1.0, number(0), "how much", paper=3.0)}
-    on_source = {"toy": {"zeal": 2.0}, ("toy", "paper"): {"zeal": 4.0}}
+    own: ClassVar = {"zeal": Setting(1.0, number(0), "how much", paper=3.0)}
+    on_source: ClassVar = {"toy": {"zeal": 2.0}, ("toy", "paper"): {"zeal": 4.0}}
 
     def _train(self, settings, train, val, class_weights, recorder):
         self.seen = train, val, class_weights
@@ -125,7 +126,9 @@ def test_words_of_validation_texts_alone_are_unknown_to_made_vectors():
     assert model.seen[1].ids[0] == UNKNOWN != model.seen[1].ids[1]
 
 
-@pytest.mark.parametrize("weights", [{"food": 0}, {"food": 1e-60}, {"food": -1}, {"food": float("inf")}, {"food": 1e60}])
+@pytest.mark.parametrize(
+    "weights", [{"food": 0}, {"food": 1e-60}, {"food": -1}, {"food": float("inf")}, {"food": 1e60}]
+)
 def test_class_weights_are_above_zero(weights):
     with pytest.raises(SettingsError, match="class_weight is .* above 0. To ignore a class, leave out its texts"):
         Looks(class_weight=weights).fit(TEXTS, LABELS)

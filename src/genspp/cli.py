@@ -15,6 +15,7 @@ import genspp
 from genspp.data.records import Columns
 from genspp.data.sources import Options, forms
 from genspp.errors import GenSPPError
+from genspp.report.terminal import Live, Messages, print_method, print_metrics, print_rationales
 
 if TYPE_CHECKING:
     from genspp.app.configure import Data
@@ -129,7 +130,6 @@ def evaluate(
 ) -> None:
     """Score a model: on its own test rows, or on all rows of another file."""
     from genspp.app.evaluate import evaluate_folder
-    from genspp.report.terminal import print_metrics
 
     metrics, _ = evaluate_folder(folder, source, Columns(text, tokens, label, highlight))
     if as_json:
@@ -147,7 +147,6 @@ def explain(
 ) -> None:
     """Show what the model decides for texts, and the words it decides from."""
     from genspp.app.predict import explain_typed, open_model
-    from genspp.report.terminal import print_rationales
 
     model, _ = open_model(folder)
     rationales = explain_typed(model, texts)
@@ -182,7 +181,6 @@ def predict(
 def methods(name: Annotated[str | None, typer.Argument(help="One method; all by default.")] = None) -> None:
     """List the methods, with what each does and its settings."""
     from genspp.methods import METHODS
-    from genspp.report.terminal import print_method
 
     for found in METHODS if name is None else [name]:
         print_method(out, found, METHODS[found])
@@ -246,7 +244,6 @@ def _list(text: str) -> list[str]:
 
 def _proceed(run: "Run", data: "Data", examples: int) -> None:
     from genspp.app.train import proceed
-    from genspp.report.terminal import Live, print_metrics, print_rationales
 
     for note in data.notes:
         err.print(note, soft_wrap=True)
@@ -267,20 +264,11 @@ def _stoppable(command: str) -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
 
 
-class _Messages(logging.Handler):
-    """Shows the package's own messages on standard error, above a progress bar if there is one."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        style = "yellow" if record.levelno >= logging.WARNING else "dim"
-        prefix = "warning: " if record.levelno >= logging.WARNING else ""
-        err.print(prefix + record.getMessage(), style=style, soft_wrap=True)
-
-
 def main() -> None:
     """Run the command line; an error of ours is one sentence and exit code 2."""
     logger = logging.getLogger("genspp")
     logger.setLevel(logging.INFO)
-    logger.handlers = [_Messages()]
+    logger.handlers = [Messages(err)]
     try:
         app()
     except GenSPPError as error:

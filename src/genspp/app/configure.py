@@ -129,9 +129,9 @@ def _read(source: Source, options: Options, estimator: Rationalizer) -> Data:
     splits, vectors = source.load(options), estimator.vectors
     if vectors in NAMED:
         return Data(source, splits, vectors)
-    train, *others = (part.keys(splits.tokenizer) for part in (splits.train, splits.val, splits.test))
-    further = [keys for part in others for keys in part]
-    return Data(source, splits, build_vectors(vectors, train, estimator.vector_width, further))
+    # The test rows' words come last: what training sees does not depend on them.
+    train, val, test = (part.keys(splits.tokenizer) for part in (splits.train, splits.val, splits.test))
+    return Data(source, splits, build_vectors(vectors, train + val, estimator.vector_width, test))
 
 
 def _fingerprints(data: Data) -> dict[str, str]:

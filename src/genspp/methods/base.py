@@ -33,7 +33,6 @@ logger = logging.getLogger("genspp")
 
 METHODS: Registry[type["Rationalizer"]] = Registry("method", "genspp.methods")
 
-_NO_LABELS = np.zeros(0, np.int32)
 # What a model is does not depend on how many processes trained it.
 _NOT_SAVED = ("workers",)
 _CLASS_WEIGHT = (
@@ -103,7 +102,8 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         """Collect the declared settings, parents' first, and make them the keyword arguments of the class."""
         super().__init_subclass__(**options)
         cls.declared = merged(own for kind in reversed(cls.__mro__) if (own := vars(kind).get("own")))
-        cls.__init__ = constructor(cls.declared)  # type: ignore[method-assign]
+        if "__init__" not in vars(cls):
+            cls.__init__ = constructor(cls.declared)  # type: ignore[method-assign]
 
     # ------------------------------------------------------------------ what a method provides
 
@@ -169,13 +169,13 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         weights = class_weights(settings["class_weight"], classes, train.labels)
         numbers = class_numbers(train.labels, classes, "the training texts")
         val_numbers = class_numbers(val.labels, classes, "the validation texts")
-        keys = train.keys(train.tokenizer)
-        vectors = build_vectors(settings["vectors"], keys, settings["vector_width"], val.keys(train.tokenizer))
+        keys, val_keys = (corpus.keys(train.tokenizer) for corpus in (train, val))
+        vectors = build_vectors(settings["vectors"], keys, settings["vector_width"], val_keys)
         self._finished = False
         self.classes_, self.vectors_, self._settings_, self.history_ = classes, vectors, settings, []
         self._make_networks()
-        data = self._encode(train, numbers), self._encode(val, val_numbers)
-        self._train(settings, *data, weights, recorder or Forgetful())
+        encoded = encode(keys, vectors.index, UNKNOWN, numbers), encode(val_keys, vectors.index, UNKNOWN, val_numbers)
+        self._train(settings, *encoded, weights, recorder or Forgetful())
         self.model_.eval()
         self.full_text_.eval()
         self._finished = True
@@ -274,13 +274,11 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         """Return texts cut and looked up, words that the table lacks in the vectors' file."""
         self._check_fitted()
         corpus = as_corpus(texts, self._settings_["tokenizer"])
-        vectors = self.vectors_.extended(corpus.keys(self._settings_["tokenizer"]))
+        keys = corpus.keys(self._settings_["tokenizer"])
+        vectors = self.vectors_.extended(keys)
         if vectors is not self.vectors_:
             self.vectors_, self.model_.vectors = vectors, torch.from_numpy(vectors.table)
-        return corpus, self._encode(corpus)
-
-    def _encode(self, corpus: Corpus, numbers: npt.NDArray[np.int32] = _NO_LABELS) -> Encoded:
-        return encode(corpus.keys(self._settings_["tokenizer"]), self.vectors_.index, UNKNOWN, numbers)
+        return corpus, encode(keys, vectors.index, UNKNOWN)
 
 
 def _set_apart(corpus: Corpus, fraction: float) -> tuple[Corpus, Corpus]:

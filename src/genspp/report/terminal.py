@@ -1,5 +1,6 @@
 """Highlights, figures and progress on a terminal, or as plain lines where there is none."""
 
+import logging
 from collections.abc import Sequence
 from time import monotonic
 from types import TracebackType
@@ -129,6 +130,20 @@ class Live:
             left = (now - self._started) / (fresh + 1) * (total - done)
             self._console.print(f"{step_name} {step}/{total - 1}: {text}, about {left:.0f} s left", soft_wrap=True)
             self._spoken = now
+
+
+class Messages(logging.Handler):
+    """Shows the package's own messages, above a progress bar if there is one."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self._console = console
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one message."""
+        warning = record.levelno >= logging.WARNING
+        text = f"{'warning: ' if warning else ''}{record.getMessage()}"
+        self._console.print(text, style="yellow" if warning else "dim", soft_wrap=True)
 
 
 def describe(line: dict[str, Any]) -> str:

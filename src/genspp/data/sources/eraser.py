@@ -88,6 +88,8 @@ def _document(fields: dict[str, Any], texts: Texts) -> Document:
         mask[first[piece["docid"]] + start : first[piece["docid"]] + end] = [1] * (end - start)
     text = "\n".join(part for part in parts if part)
     tokens, spans = _CUT(text)
+    if not tokens:
+        raise ValueError("the text has no tokens")
     return Document(identifier, text, tuple(tokens), tuple(spans), label, None if evidences is None else tuple(mask))
 
 

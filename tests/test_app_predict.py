@@ -1,0 +1,84 @@
+import json
+
+import pytest
+
+from conftest import sentences
+from genspp.app.configure import configure
+from genspp.app.evaluate import evaluate_folder
+from genspp.app.predict import columns_of, explain_typed, open_model, predict_file
+from genspp.app.runs import Run
+from genspp.app.train import changed_versions, proceed
+from genspp.data.records import Columns
+from genspp.errors import DataError, RunError
+from genspp.methods.genspp import GenSPP
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """A run over a file of tokens, some of which hold a space; trained by nobody."""
+    monkeypatch.setattr(GenSPP, "_train", lambda *_: None)
+    texts, labels = sentences(60)
+    rows = [{"words": ["New York", *t.split()], "label": k} for t, k in zip(texts, labels, strict=True)]
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    from genspp.data.sources import Options
+
+    config, data = configure(str(tmp_path / "t.jsonl"), options=Options(Columns(tokens="words")), hidden=4)
+    run = Run.create(tmp_path / "r", config)
+    run.outcome = proceed(run, data)
+    return run
+
+
+def test_what_a_run_shows_are_its_own_documents(run):
+    rationales = run.outcome.rationales
+    assert len(rationales) == 12 and all(r.tokens[0] == "New York" for r in rationales)
+    assert all(r.document.spans[0] == (0, 8) and r.document.label for r in rationales)
+    written = (run.folder / "predictions.jsonl").read_text()
+    rows = [json.loads(line) for line in written.splitlines()]
+    assert [row["mask"] for row in rows] == [r.mask for r in rationales]
+    assert set(rows[0]) == {"id", "label", "predicted", "mask"} and "New York" not in written
+
+
+def test_predicted_highlights_are_spans_of_the_given_tokens(run, tmp_path):
+    (tmp_path / "new.jsonl").write_text('{"words": ["New York", "the", "goal"]}\n' * 2)
+    predict_file(run.folder, str(tmp_path / "new.jsonl"), str(tmp_path / "out.jsonl"), Columns())
+    (row, _) = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    model, _ = open_model(run.folder)
+    expected = model.explain([["New York", "the", "goal"]])[0]
+    assert row["highlight"] == [list(span) for span in expected.spans]
+    assert row["label"] == expected.label
+
+
+def test_other_data_is_scored_whatever_its_split_column_says(run, tmp_path):
+    (tmp_path / "o.jsonl").write_text('{"words": ["the", "goal"], "label": "sport", "split": "?"}\n')
+    metrics, rationales = evaluate_folder(run.folder, str(tmp_path / "o.jsonl"))
+    assert metrics["texts"] == len(rationales) == 1
+    with pytest.raises(DataError, match="none of the model's"):
+        evaluate_folder(run.folder, "toy")
+    assert evaluate_folder(run.folder)[0] == run.outcome.metrics
+    with pytest.raises(RunError, match="no test rows"):
+        evaluate_folder(run.model_folder)
+
+
+def test_columns_are_the_run_s_unless_they_are_named(run):
+    assert columns_of(run, Columns()) == Columns(tokens="words")
+    assert columns_of(run, Columns(text="body")) == Columns(text="body")
+    assert columns_of(None, Columns(label="x")) == Columns(label="x")
+
+
+def test_typed_texts_that_are_not_utf_8(run):
+    model, _ = open_model(run.folder)
+    assert explain_typed(model, [b"caf\xe9".decode("utf-8", "surrogateescape")])[0].text == "caf\ufffd"
+
+
+def test_a_folder_without_a_model(run):
+    for path in run.model_folder.iterdir():
+        path.unlink()
+    run.model_folder.rmdir()
+    with pytest.raises(RunError, match="no model yet; finish it"):
+        open_model(run.folder)
+
+
+def test_other_versions_are_said(run):
+    assert changed_versions(run) == []
+    run.config["versions"]["torch"] = "0.1"
+    assert changed_versions(run)[0].startswith("torch was 0.1 when this run was started and is ")
