@@ -3,8 +3,8 @@
 Yu et al. 2021, "Understanding Interlocking Dynamics of Cooperative Rationalization" (NeurIPS;
 https://github.com/Gorov/Understanding_Interlocking). The hard predictor f_h reads the drawn mask, the soft one f_s the
 vectors times a, the softmax of the generator's margins over the tokens of a text. Both learn their task and to agree,
-CE(f_h) + CE(f_s) + lambda (KL(p_s || p_h) + KL(p_h || p_s)); the generator learns from f_s, which has seen every token, and
-from the regularisers of the mask, but not through f_h: a bad mask cannot lock it in. At test time f_h decides.
+CE(f_h) + CE(f_s) + lambda (KL(p_s || p_h) + KL(p_h || p_s)); the generator learns from f_s, which has seen every token,
+and from the regularisers of the mask, but not through f_h: a bad mask cannot lock it in. At test time f_h decides.
 """
 
 from typing import ClassVar
@@ -48,7 +48,7 @@ class A2R(GradientRationalizer):
         logits = hard.logits(batch, mask.numbers), soft.logits(batch, attention, soft=True)
         (task, d_hard), (soft_task, d_soft) = hard.task(batch, logits[0]), soft.task(batch, logits[1])
         apart, d_apart = _apart(hard.network.sizes.outputs, *logits, batch)
-        weight = session.settings["lambda_d"]
+        weight: float = session.settings["lambda_d"]
         hard.learn_from(batch, d_hard + weight * d_apart[0], asked=False)
         d_attention = soft.learn_from(batch, d_soft + weight * d_apart[1])
         d_logits = mask.back(d_omega)

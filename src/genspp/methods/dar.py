@@ -38,7 +38,7 @@ class DAR(GradientRationalizer):
     def _update(self, session: Session, batch: Batch) -> float:
         """Train on a batch and return its loss."""
         (optimizer,), chooser, (reader, judge) = session.optimizers, session.choosers[0], session.readers
-        weight = session.settings["lambda_a"]
+        weight: float = session.settings["lambda_a"]
         optimizer.clear()
         mask = chooser.draw(batch, session.noise)
         omega, d_omega = session.losses.omega(batch, mask.numbers)

@@ -1,4 +1,4 @@
-"""Who plays in a gradient-trained method: generators that draw masks, predictors that read them, and what masks cost."""
+"""Who plays in a gradient-trained method: generators that draw masks, predictors that read them; what masks cost."""
 
 from dataclasses import dataclass
 
