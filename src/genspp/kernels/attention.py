@@ -3,8 +3,8 @@
     score     w gelu(x) + c, one number per token    (nn.GELU, nn.Linear), gelu(x) = x Phi(x)
     softmax   over the tokens of a text
 
-Features of tokens are (places, wide, WIDTH) in the slots that `gru` describes, the first of which stays empty; numbers of
-tokens are (places, WIDTH), those of a group from `at` on. Sums over tokens are kept lane by lane, (wide, WIDTH).
+Features of tokens are (places, wide, WIDTH) in the slots that `gru` describes, the first of which stays empty; numbers
+of tokens are (places, WIDTH), those of a group from `at` on. Sums over tokens are kept lane by lane, (wide, WIDTH).
 """
 
 from genspp.kernels.compile import routine
@@ -79,14 +79,15 @@ def softmax_back(places: int, shares: Floats, d: Floats, at: int) -> None:
 
 @routine
 def gelu_of_share(
-    places: int, wide: int, weights: Floats, start: int, attention: Floats, at: int, x: Floats, slopes: Floats, y: Floats
+    places: int, wide: int, weights: Floats, start: int, attention: Floats, at: int, x: Floats, slopes: Floats,
+    y: Floats,
 ) -> None:  # fmt: skip
     """Write gelu(a x + p), x = P s, and the slope of gelu there; p: from `start` on."""
-    for unit in range(0, wide, QUAD):
-        bias = fill_quad(weights, start + unit, 1)
-        for place in range(places):
+    for place in range(places):
+        share = load(attention, at + place * WIDTH)
+        for unit in range(0, wide, QUAD):
             here = (place + 1) * slot(wide) + unit * WIDTH
-            number = fma(load_quad(x, here), load(attention, at + place * WIDTH), bias)
+            number = fma(load_quad(x, here), share, fill_quad(weights, start + unit, 1))
             below, density = normal(number)
             store(y, here, number * below)
             store(slopes, here, fma(number, density, below))
