@@ -83,7 +83,7 @@ def pool(
     sizes: Sizes, places: int, features: Floats, slots: int, ways: int, scale: Floats, shift: Floats, cells: Ints,
     at: int, floor: float, pooled: Floats, when: Floats,
 ) -> None:  # fmt: skip
-    """Write the highest of `floor` and the features of the tokens that cells name, and its place (-1 for the floor)."""
+    """Write the highest of `floor` and the features of tokens that cells name, and its place; 0 and -1 for none."""
     for way in range(sizes.ways):
         for unit in range(0, sizes.hidden, QUAD):
             feature = way * sizes.hidden + unit
@@ -95,7 +95,8 @@ def pool(
                 value = where_cell(cells, at + place * WIDTH, value, nothing)
                 origin = where_greater(value, best, float(place), origin)
                 best = where_greater(value, best, value, best)
-            store(pooled, feature * WIDTH, best)
+            # A lane without text must hold numbers: its share in any loss is 0, but 0 times infinity is none.
+            store(pooled, feature * WIDTH, where_equal(origin, -1.0, 0.0, best))
             store(when, feature * WIDTH, origin)
 
 
