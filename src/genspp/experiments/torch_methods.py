@@ -1,0 +1,254 @@
+"""The gradient methods by torch alone: its modules, its autograd, its Adam. Ours are measured and tested against them.
+
+Written to be fast, as torch goes: texts are padded to the longest of their batch, and recurrences run over the padding,
+for packed sequences cost more than they save; a mask needs one random number per token; Adam is fused. With `packed`
+they compute exactly what the methods define: there, padding never enters a recurrence.
+"""
+
+import copy
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from genspp.data.encode import Encoded
+from genspp.model.networks import Encoder, Generator, Pair, Predictor
+
+Noise = Callable[[torch.Size], Tensor]
+
+
+class Padded(NamedTuple):
+    """Some texts, padded.
+
+    vectors: (texts, tokens, inputs), zero in the padding. real: (texts, tokens) True for a token. tokens: how many
+    these are. labels: (texts,).
+    """
+
+    vectors: Tensor
+    real: Tensor
+    tokens: int
+    labels: Tensor
+
+
+class PaddedTexts:
+    """All texts of a split, padded once; batches are cut out of them."""
+
+    def __init__(self, data: Encoded, table: npt.NDArray[np.float32]) -> None:
+        self._ids = torch.from_numpy(data.padded(np.arange(len(data)))[0])
+        self._lengths, self._labels = torch.from_numpy(data.lengths), torch.from_numpy(data.labels.astype(np.int64))
+        self._table = torch.from_numpy(table)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def batch(self, rows: Tensor) -> Padded:
+        """Return some texts, padded to the longest of them."""
+        lengths = self._lengths[rows]
+        longest = int(lengths.max())
+        real = torch.arange(longest) < lengths.unsqueeze(1)
+        vectors = F.embedding(self._ids[rows, :longest], self._table)
+        return Padded(vectors, real, int(lengths.sum()), self._labels[rows])
+
+
+class TorchMethod:
+    """RNP and FR, which differ in their modules alone; and what the other methods share with them.
+
+    pair, companions, full_text: a method's modules, which are copied. packed: keep padding out of the recurrences.
+    uniform, normal: where random numbers come from.
+    """
+
+    def __init__(
+        self,
+        pair: Pair,
+        companions: nn.ModuleDict,
+        full_text: Predictor,
+        settings: dict[str, Any],
+        class_weights: npt.NDArray[np.float32],
+        *,
+        packed: bool = False,
+        uniform: Noise = torch.rand,
+        normal: Noise = torch.randn,
+    ) -> None:
+        self.pair, self.companions, self.full_text = copy.deepcopy((pair, companions, full_text))
+        self.settings, self.class_weights = settings, torch.from_numpy(class_weights)
+        self.packed, self.uniform, self.normal = packed, uniform, normal
+        self.updates = 0
+        self.full_text.requires_grad_(False)
+        self.optimizers = self._optimizers()
+
+    # ------------------------------------------------------------------ what a method may change
+
+    def _optimizers(self) -> list[torch.optim.Adam]:
+        return [self._adam([(self.pair, 1.0), (self.companions, 1.0)])]
+
+    def loss(self, batch: Padded, mask: Tensor) -> Tensor:
+        """Return the task loss at a mask, and the regularisers."""
+        return self.task(self.classify(self.pair.predictor, batch, mask), batch) + self.omega(batch, mask)
+
+    def update(self, batch: Padded) -> float:
+        """Train on a batch and return its loss."""
+        return self.descend(self.loss(batch, self.draw(self.choose(self.pair.generator, batch), batch)))
+
+    def validate(self, batch: Padded) -> float:
+        """Return the loss at the likelier mask."""
+        mask = (self.choose(self.pair.generator, batch) >= 0) * batch.real
+        return float(self.loss(batch, mask.float()))
+
+    # ------------------------------------------------------------------ what they share
+
+    def epoch(self, train: PaddedTexts, val: PaddedTexts, order: npt.NDArray[np.int64]) -> tuple[float, float]:
+        """Train on all texts once, in some order, and return the mean loss and the validation loss."""
+        loss = 0.0
+        for rows in torch.from_numpy(order).split(self.settings["batch_size"]):  # type: ignore[no-untyped-call]
+            loss += self.update(train.batch(rows)) * len(rows) / len(train)
+            self.updates += 1
+        with torch.inference_mode():
+            return loss, self.validate(val.batch(torch.arange(len(val))))
+
+    def choose(self, generator: Generator, batch: Padded) -> Tensor:
+        """Return by how much a generator prefers to select a token, (texts, tokens)."""
+        logits = generator.output(self._encode(generator.encoder, batch.vectors, batch.real))
+        margins: Tensor = logits[..., 1] - logits[..., 0]
+        return margins
+
+    def draw(self, margins: Tensor, batch: Padded) -> Tensor:
+        """Return a straight-through Gumbel mask: 0 or 1 forwards, the slope of the chance backwards."""
+        noisy = margins + torch.logit(self.uniform(margins.shape))
+        chance = noisy.sigmoid()
+        return ((noisy > 0).float() - chance.detach() + chance) * batch.real
+
+    def classify(self, predictor: Predictor, batch: Padded, mask: Tensor | None = None) -> Tensor:
+        """Return the class logits of a predictor at a mask, or of the full text."""
+        vectors = batch.vectors if mask is None else batch.vectors * mask.unsqueeze(-1)
+        states = self._encode(predictor.encoder, vectors, batch.real)
+        highest = states.masked_fill(~batch.real.unsqueeze(-1), -torch.inf).max(1).values
+        logits: Tensor = predictor.output(highest)
+        return logits
+
+    def _encode(self, encoder: Encoder, vectors: Tensor, real: Tensor) -> Tensor:
+        states: Tensor = encoder(vectors, real) if self.packed else encoder.gru(vectors)[0]
+        return states if self.packed or encoder.norm is None else encoder.norm(states)
+
+    def task(self, logits: Tensor, batch: Padded) -> Tensor:
+        """Return the (weighted) mean cross-entropy."""
+        return F.cross_entropy(logits, batch.labels, self.class_weights)
+
+    def omega(self, batch: Padded, mask: Tensor) -> Tensor:
+        """Return what a mask costs: missing alpha, and scatter."""
+        share = mask.sum() / batch.tokens
+        switches = (mask.diff(dim=1).abs() * batch.real[:, 1:]).sum() / max(batch.tokens - len(mask), 1)
+        omega: Tensor = self.settings["lambda_s"] * (share - self.settings["alpha"]).abs()
+        return omega + self.settings["lambda_c"] * switches
+
+    def descend(self, loss: Tensor, *optimizers: torch.optim.Adam) -> float:
+        """Take a step down a loss with some optimizers, or with all, and return it."""
+        optimizers = optimizers or tuple(self.optimizers)
+        for optimizer in optimizers:
+            optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        for optimizer in optimizers:
+            optimizer.step()
+        return float(loss.detach())
+
+    def _adam(self, groups: Iterable[tuple[nn.Module, float]]) -> torch.optim.Adam:
+        """Return Adam over modules, each with its multiple of the learning rate."""
+        rate = self.settings["learning_rate"]
+        parts = [{"params": list(module.parameters()), "lr": times * rate} for module, times in groups]
+        return torch.optim.Adam([part for part in parts if part["params"]], fused=True)
+
+
+class TorchMGR(TorchMethod):
+    """Several generators and one predictor."""
+
+    def _generators(self) -> list[Generator]:
+        return [self.pair.generator, *self.companions["generators"]]  # type: ignore[misc]
+
+    def _optimizers(self) -> list[torch.optim.Adam]:
+        generators = self._generators()
+        groups = [(generator, float(k)) for k, generator in enumerate(generators, start=1)]
+        return [self._adam([(self.pair.predictor, 1 / len(generators)), *groups])]
+
+    def update(self, batch: Padded) -> float:
+        """Train on a batch and return the sum of the generators' losses."""
+        masks = [self.draw(self.choose(generator, batch), batch) for generator in self._generators()]
+        return self.descend(torch.stack([self.loss(batch, mask) for mask in masks]).sum())
+
+
+class TorchMCD(TorchMethod):
+    """Two updates: the predictor fits, the generator matches."""
+
+    def _optimizers(self) -> list[torch.optim.Adam]:
+        return [self._adam([(part, 1.0)]) for part in (self.pair.generator, self.pair.predictor)]
+
+    def update(self, batch: Padded) -> float:
+        """Train on a batch and return the sum of both losses."""
+        predictor = self.pair.predictor
+        mask = self.draw(self.choose(self.pair.generator, batch), batch)
+        full = self.task(self.classify(predictor, batch), batch)
+        fitted = self.descend(self.loss_of_fit(batch, mask) + full)
+        predictor.requires_grad_(False)
+        mask = self.draw(self.choose(self.pair.generator, batch), batch)
+        matched = self.descend(self._apart(batch, mask) + self.omega(batch, mask), self.optimizers[0])
+        predictor.requires_grad_(True)
+        return fitted + matched
+
+    def loss_of_fit(self, batch: Padded, mask: Tensor) -> Tensor:
+        """Return the loss of the highlight, which the generator learns nothing from, and the regularisers."""
+        return self.task(self.classify(self.pair.predictor, batch, mask.detach()), batch) + self.omega(batch, mask)
+
+    def _apart(self, batch: Padded, mask: Tensor) -> Tensor:
+        """Return KL(full text || highlight); the full text's side is given."""
+        with torch.no_grad():
+            full = self.classify(self.pair.predictor, batch).log_softmax(1)
+        highlight = self.classify(self.pair.predictor, batch, mask).log_softmax(1)
+        return F.kl_div(highlight, full, reduction="batchmean", log_target=True)
+
+    def validate(self, batch: Padded) -> float:
+        """Return the loss at the likelier mask, and the divergence."""
+        mask = ((self.choose(self.pair.generator, batch) >= 0) * batch.real).float()
+        return float(self.loss(batch, mask) + self._apart(batch, mask))
+
+
+class TorchA2R(TorchMethod):
+    """A second predictor with soft attention, which teaches the generator."""
+
+    def update(self, batch: Padded) -> float:
+        """Train on a batch and return its loss."""
+        margins = self.choose(self.pair.generator, batch)
+        mask, attention = self.draw(margins, batch), _over_tokens(margins, batch)
+        hard = self.classify(self.pair.predictor, batch, mask.detach())
+        soft = self.classify(self.companions["soft"], batch, attention)  # type: ignore[arg-type]
+        p, q = hard.log_softmax(1), soft.log_softmax(1)
+        apart = F.kl_div(p, q, reduction="batchmean", log_target=True)
+        apart = apart + F.kl_div(q, p, reduction="batchmean", log_target=True)
+        loss = self.task(hard, batch) + self.task(soft, batch) + self.omega(batch, mask)
+        return self.descend(loss + self.settings["lambda_d"] * apart)
+
+
+class TorchDAR(TorchMethod):
+    """A frozen full-text predictor judges the highlight too."""
+
+    def update(self, batch: Padded) -> float:
+        """Train on a batch and return its loss."""
+        mask = self.draw(self.choose(self.pair.generator, batch), batch)
+        judged = self.task(self.classify(self.full_text, batch, mask), batch)
+        return self.descend(self.loss(batch, mask) + self.settings["lambda_a"] * judged)
+
+
+def _over_tokens(logits: Tensor, batch: Padded) -> Tensor:
+    """Return the softmax over the tokens of every text, (texts, tokens)."""
+    return logits.masked_fill(~batch.real, -torch.inf).softmax(1)
+
+
+TORCH_METHODS: dict[str, type[TorchMethod]] = {
+    "rnp": TorchMethod,
+    "fr": TorchMethod,
+    "mgr": TorchMGR,
+    "mcd": TorchMCD,
+    "a2r": TorchA2R,
+    "dar": TorchDAR,
+}
