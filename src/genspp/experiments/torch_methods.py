@@ -2,10 +2,11 @@
 
 Written to be fast, as torch goes: texts are padded to the longest of their batch, and recurrences run over the padding,
 for packed sequences cost more than they save; a mask needs one random number per token; Adam is fused. With `packed`
-they compute exactly what the methods define: there, padding never enters a recurrence.
+they compute exactly what the methods define: then padding never enters a recurrence.
 """
 
 import copy
+import math
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -19,6 +20,15 @@ from genspp.data.encode import Encoded
 from genspp.model.networks import Encoder, Generator, Pair, Predictor
 
 Noise = Callable[[torch.Size], Tensor]
+
+
+class OverPadding(Encoder):
+    """An encoder that runs over padding as over tokens."""
+
+    def forward(self, vectors: Tensor, real: Tensor) -> Tensor:
+        """Return the states, (texts, tokens, features)."""
+        states: Tensor = self.gru(vectors)[0]
+        return states if self.norm is None else self.norm(states)
 
 
 class Padded(NamedTuple):
@@ -75,9 +85,11 @@ class TorchMethod:
     ) -> None:
         self.pair, self.companions, self.full_text = copy.deepcopy((pair, companions, full_text))
         self.settings, self.class_weights = settings, torch.from_numpy(class_weights)
-        self.packed, self.uniform, self.normal = packed, uniform, normal
-        self.updates = 0
+        self.uniform, self.normal, self.updates = uniform, normal, 0
         self.full_text.requires_grad_(False)
+        for module in nn.ModuleList([self.pair, self.companions, self.full_text]).modules():
+            if isinstance(module, Encoder) and not packed:
+                module.__class__ = OverPadding
         self.optimizers = self._optimizers()
 
     # ------------------------------------------------------------------ what a method may change
@@ -91,12 +103,11 @@ class TorchMethod:
 
     def update(self, batch: Padded) -> float:
         """Train on a batch and return its loss."""
-        return self.descend(self.loss(batch, self.draw(self.choose(self.pair.generator, batch), batch)))
+        return self.descend(self.loss(batch, self.draw(self.margins(batch), batch)))
 
     def validate(self, batch: Padded) -> float:
         """Return the loss at the likelier mask."""
-        mask = (self.choose(self.pair.generator, batch) >= 0) * batch.real
-        return float(self.loss(batch, mask.float()))
+        return float(self.loss(batch, self.pair.generator.select(batch.vectors, batch.real).float()))
 
     # ------------------------------------------------------------------ what they share
 
@@ -109,29 +120,20 @@ class TorchMethod:
         with torch.inference_mode():
             return loss, self.validate(val.batch(torch.arange(len(val))))
 
-    def choose(self, generator: Generator, batch: Padded) -> Tensor:
-        """Return by how much a generator prefers to select a token, (texts, tokens)."""
-        logits = generator.output(self._encode(generator.encoder, batch.vectors, batch.real))
-        margins: Tensor = logits[..., 1] - logits[..., 0]
-        return margins
+    def margins(self, batch: Padded) -> Tensor:
+        """Return by how much the generator prefers to select a token, (texts, tokens)."""
+        return self.pair.generator.margins(batch.vectors, batch.real)
 
     def draw(self, margins: Tensor, batch: Padded) -> Tensor:
-        """Return a straight-through Gumbel mask: 0 or 1 forwards, the slope of the chance backwards."""
+        """Return a straight-through Gumbel mask at margins: 0 or 1 forwards, the slope of the chance backwards."""
         noisy = margins + torch.logit(self.uniform(margins.shape))
         chance = noisy.sigmoid()
         return ((noisy > 0).float() - chance.detach() + chance) * batch.real
 
-    def classify(self, predictor: Predictor, batch: Padded, mask: Tensor | None = None) -> Tensor:
-        """Return the class logits of a predictor at a mask, or of the full text."""
-        vectors = batch.vectors if mask is None else batch.vectors * mask.unsqueeze(-1)
-        states = self._encode(predictor.encoder, vectors, batch.real)
-        highest = states.masked_fill(~batch.real.unsqueeze(-1), -torch.inf).max(1).values
-        logits: Tensor = predictor.output(highest)
+    def classify(self, predictor: Predictor, batch: Padded, mask: Tensor) -> Tensor:
+        """Return the class logits of a predictor at a mask."""
+        logits: Tensor = predictor(batch.vectors, batch.real, mask)
         return logits
-
-    def _encode(self, encoder: Encoder, vectors: Tensor, real: Tensor) -> Tensor:
-        states: Tensor = encoder(vectors, real) if self.packed else encoder.gru(vectors)[0]
-        return states if self.packed or encoder.norm is None else encoder.norm(states)
 
     def task(self, logits: Tensor, batch: Padded) -> Tensor:
         """Return the (weighted) mean cross-entropy."""
@@ -174,7 +176,8 @@ class TorchMGR(TorchMethod):
 
     def update(self, batch: Padded) -> float:
         """Train on a batch and return the sum of the generators' losses."""
-        masks = [self.draw(self.choose(generator, batch), batch) for generator in self._generators()]
+        margins = [generator.margins(batch.vectors, batch.real) for generator in self._generators()]
+        masks = [self.draw(found, batch) for found in margins]
         return self.descend(torch.stack([self.loss(batch, mask) for mask in masks]).sum())
 
 
@@ -186,30 +189,25 @@ class TorchMCD(TorchMethod):
 
     def update(self, batch: Padded) -> float:
         """Train on a batch and return the sum of both losses."""
-        predictor = self.pair.predictor
-        mask = self.draw(self.choose(self.pair.generator, batch), batch)
-        full = self.task(self.classify(predictor, batch), batch)
-        fitted = self.descend(self.loss_of_fit(batch, mask) + full)
+        predictor, mask = self.pair.predictor, self.draw(self.margins(batch), batch)
+        fit = [self.task(self.classify(predictor, batch, seen), batch) for seen in (mask.detach(), batch.real)]
+        fitted = self.descend(fit[0] + fit[1] + self.omega(batch, mask))
         predictor.requires_grad_(False)
-        mask = self.draw(self.choose(self.pair.generator, batch), batch)
+        mask = self.draw(self.margins(batch), batch)
         matched = self.descend(self._apart(batch, mask) + self.omega(batch, mask), self.optimizers[0])
         predictor.requires_grad_(True)
         return fitted + matched
 
-    def loss_of_fit(self, batch: Padded, mask: Tensor) -> Tensor:
-        """Return the loss of the highlight, which the generator learns nothing from, and the regularisers."""
-        return self.task(self.classify(self.pair.predictor, batch, mask.detach()), batch) + self.omega(batch, mask)
-
     def _apart(self, batch: Padded, mask: Tensor) -> Tensor:
         """Return KL(full text || highlight); the full text's side is given."""
         with torch.no_grad():
-            full = self.classify(self.pair.predictor, batch).log_softmax(1)
+            full = self.classify(self.pair.predictor, batch, batch.real).log_softmax(1)
         highlight = self.classify(self.pair.predictor, batch, mask).log_softmax(1)
         return F.kl_div(highlight, full, reduction="batchmean", log_target=True)
 
     def validate(self, batch: Padded) -> float:
         """Return the loss at the likelier mask, and the divergence."""
-        mask = ((self.choose(self.pair.generator, batch) >= 0) * batch.real).float()
+        mask = self.pair.generator.select(batch.vectors, batch.real).float()
         return float(self.loss(batch, mask) + self._apart(batch, mask))
 
 
@@ -218,7 +216,7 @@ class TorchA2R(TorchMethod):
 
     def update(self, batch: Padded) -> float:
         """Train on a batch and return its loss."""
-        margins = self.choose(self.pair.generator, batch)
+        margins = self.margins(batch)
         mask, attention = self.draw(margins, batch), _over_tokens(margins, batch)
         hard = self.classify(self.pair.predictor, batch, mask.detach())
         soft = self.classify(self.companions["soft"], batch, attention)  # type: ignore[arg-type]
@@ -234,9 +232,47 @@ class TorchDAR(TorchMethod):
 
     def update(self, batch: Padded) -> float:
         """Train on a batch and return its loss."""
-        mask = self.draw(self.choose(self.pair.generator, batch), batch)
+        mask = self.draw(self.margins(batch), batch)
         judged = self.task(self.classify(self.full_text, batch, mask), batch)
         return self.descend(self.loss(batch, mask) + self.settings["lambda_a"] * judged)
+
+
+class TorchGRAT(TorchMethod):
+    """A guider with soft attention, pre-trained by now, shows the generator what matters."""
+
+    def _optimizers(self) -> list[torch.optim.Adam]:
+        return [self._adam([(part, 1.0)]) for part in (self.pair, self.companions)]
+
+    def update(self, batch: Padded) -> float:
+        """Train the guider, then the pair, on a batch, and return the pair's loss."""
+        guider, settings, (for_pair, for_guider) = self.companions["guider"], self.settings, self.optimizers
+        noise = self.normal(batch.real.shape).abs() * settings["sigma"]
+        self.descend(self.task(guider(batch.vectors, batch.real, noise)[1], batch), for_guider)
+        with torch.no_grad():
+            attention, guided = guider(batch.vectors, batch.real)
+        choices = self.pair.generator(batch.vectors, batch.real)
+        mask = self.draw(choices[..., 1] - choices[..., 0], batch)
+        logits = self.classify(self.pair.predictor, batch, mask)
+        guidance = max(0.0, 1 - settings["decay"] * max(0, self.updates - 1))
+        loss = self.task(logits, batch) + self.omega(batch, mask)
+        loss = loss + settings["lambda_g"] * guidance * _guide_loss(choices[..., 1], attention, batch)
+        loss = loss + settings["lambda_jsd"] * (1 - guidance) * _jensen_shannon(logits, guided)
+        return self.descend(loss, for_pair)
+
+
+def _guide_loss(logits: Tensor, attention: Tensor, batch: Padded) -> Tensor:
+    """Return the cross-entropy of selecting a token against its importance, full from about two even shares on."""
+    lengths = batch.real.sum(1, keepdim=True)
+    targets = (attention / (1e-8 + 1 / lengths + 1 / (1 + lengths))).clamp(max=1)
+    losses = F.binary_cross_entropy_with_logits(logits, targets, reduction="none")
+    return (losses * batch.real).sum() / batch.tokens
+
+
+def _jensen_shannon(logits: Tensor, others: Tensor) -> Tensor:
+    """Return the mean over texts of the Jensen-Shannon divergence."""
+    p, q = logits.log_softmax(1), others.log_softmax(1)
+    middle = torch.logaddexp(p, q) - math.log(2)
+    return sum(F.kl_div(middle, side, reduction="batchmean", log_target=True) for side in (p, q)) / 2
 
 
 def _over_tokens(logits: Tensor, batch: Padded) -> Tensor:
@@ -251,4 +287,5 @@ TORCH_METHODS: dict[str, type[TorchMethod]] = {
     "mcd": TorchMCD,
     "a2r": TorchA2R,
     "dar": TorchDAR,
+    "grat": TorchGRAT,
 }
