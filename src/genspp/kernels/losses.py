@@ -158,7 +158,7 @@ class Omega(NamedTuple):
 
 @kernel
 def regularise(groups: int, first: Ints, counted: Floats, mask: Floats, omega: Omega, gradient: Floats) -> float:
-    """Return the regularisers of a mask, and write their gradient; a pair of neighbours counts where its second does."""
+    """Return the regularisers of a mask, and write their gradient; neighbours count where the second of them does."""
     found, switches = vector(0.0), vector(0.0)
     for at in range(0, first[groups] * WIDTH, WIDTH):
         found = found + load(mask, at)

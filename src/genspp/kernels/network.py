@@ -327,7 +327,8 @@ def texts_forward(
         pool(
             sizes, layout.first[group + 1] - start, features_of(sizes, space),
             keep * (start + 2 * group) * slot(sizes.hidden), space.slots, space.scale, space.shift,
-            space.seen if selected else layout.cells, at, 0.0 if selected else LOWEST, space.pooled[out:], space.when[out:],
+            space.seen if selected else layout.cells, at, 0.0 if selected else LOWEST, space.pooled[out:],
+            space.when[out:],
         )  # fmt: skip
         linear(wide, sizes.outputs, weights, head, space.pooled, out, logits, group * sizes.outputs * WIDTH)
 

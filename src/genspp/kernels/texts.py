@@ -31,10 +31,11 @@ class Layout(NamedTuple):
     """Some texts side by side. A place is a token of each of the WIDTH texts of a group.
 
     first: (groups + 1,) the first place of every group. rows: (groups, WIDTH) which text a lane holds. cells: (places,
-    WIDTH) where the row of the word there begins among those of the batch's words, 0 for none. real: (places, WIDTH) 1 for
-    a token. lead: (groups, WIDTH) where the first state of a text begins in the prefix. marks, shares: (groups, WIDTH) the
-    label of a text, and its share of a weighted mean over texts, 0 for lanes without text. used: the batch's words, from 1
-    on. slots: (words of the table,) where their rows begin, 0 for those that do not occur. counts: for sorting.
+    WIDTH) where the row of the word there begins among those of the batch's words, 0 for none. real: (places, WIDTH) 1
+    for a token. lead: (groups, WIDTH) where the first state of a text begins in the prefix. marks, shares: (groups,
+    WIDTH) the label of a text, and its share of a weighted mean over texts, 0 for lanes without text. used: the batch's
+    words, from 1 on. slots: (words of the table,) where their rows begin, 0 for those that do not occur. counts: for
+    sorting.
     """
 
     first: Ints
