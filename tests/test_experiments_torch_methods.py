@@ -103,8 +103,8 @@ def test_an_update_is_torch_s(name: str) -> None:
                 moment, moments = moments[: parameter.numel()], moments[parameter.numel() :]
                 rate, rates = rates[: parameter.numel()], rates[parameter.numel() :]
                 expected = theirs.state[parameter]["exp_avg"].ravel()
-                assert expected.abs().max() > 0
-                assert (moment - expected).abs().max() <= 1e-4 * expected.abs().max()
+                # Beside a softmax over tokens, a bias has no gradient but what rounding leaves.
+                assert (moment - expected).abs().max() <= max(1e-4 * float(expected.abs().max()), 1e-8)
                 assert rate.tolist() == pytest.approx([group["lr"]] * len(rate))
         assert not len(moments)
 

@@ -191,7 +191,7 @@ class GRAT(GradientRationalizer):
         guide, d_choices = guide_loss(chooser.logits, attention, batch)
         logits = reader.logits(batch, mask.numbers)
         task, d_logits = reader.task(batch, logits)
-        match, d_match = _divergence(logits, guided, batch)
+        match, d_match = _divergence(reader.network.sizes.outputs, logits, guided, batch)
         d_mask = reader.learn_from(batch, d_logits + np.float32(to_match) * d_match)
         chooser.learn_from(batch, mask.back(d_mask + d_omega) + np.float32(to_guide) * d_choices)
         optimizer.step()
@@ -219,8 +219,7 @@ def guide_loss(logits: Floats, attention: Floats, batch: Batch) -> tuple[float, 
     return binary_cross_entropy(batch.places, logits, cells, targets, shares, gradient), gradient
 
 
-def _divergence(logits: Floats, guided: Floats, batch: Batch) -> tuple[float, Floats]:
+def _divergence(classes: int, logits: Floats, guided: Floats, batch: Batch) -> tuple[float, Floats]:
     """Return the mean over texts of the Jensen-Shannon divergence, and the gradient of the first logits."""
-    classes, gradient = len(logits) // (batch.groups * WIDTH), np.zeros_like(logits)
-    spare = np.zeros_like(logits)
+    gradient, spare = np.zeros_like(logits), np.zeros_like(logits)
     return jensen_shannon(batch.groups, classes, logits, guided, batch.shares, gradient, spare), gradient
