@@ -8,7 +8,8 @@ import torch
 
 from genspp.data.encode import Encoded
 from genspp.data.vectors import Vectors
-from genspp.experiments.torch_methods import TORCH_METHODS, PaddedTexts, TorchMethod
+from genspp.experiments.torch_methods import TORCH_METHODS, TorchMethod
+from genspp.experiments.torch_texts import PaddedTexts
 from genspp.kernels.lanes import WIDTH
 from genspp.kernels.texts import make_layout
 from genspp.methods import METHODS
@@ -128,7 +129,7 @@ def test_the_fast_form_is_the_exact_one_where_nothing_is_padded(name: str) -> No
 def test_texts_are_padded_to_the_longest_of_their_batch() -> None:
     data, vectors = texts()
     batch = PaddedTexts(data, vectors.table).batch(torch.tensor([1, 2]))
-    assert batch.vectors.shape == (2, 4, 6)
+    assert batch.inputs[0].shape == (2, 4, 6)
     assert batch.real.tolist() == [[True, False, False, False], [True] * 4]
     assert batch.tokens == 5
-    assert not batch.vectors[0, 1:].any()
+    assert not batch.inputs[0][0, 1:].any()

@@ -8,7 +8,7 @@ they compute exactly what the methods define: then padding never enters a recurr
 import copy
 import math
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from genspp.data.encode import Encoded
+from genspp.experiments.torch_texts import Padded, PaddedTexts
 from genspp.model.networks import Encoder, Generator, Pair, Predictor
 
 Noise = Callable[[torch.Size], Tensor]
@@ -29,39 +29,6 @@ class OverPadding(Encoder):
         """Return the states, (texts, tokens, features)."""
         states: Tensor = self.gru(vectors)[0]
         return states if self.norm is None else self.norm(states)
-
-
-class Padded(NamedTuple):
-    """Some texts, padded.
-
-    vectors: (texts, tokens, inputs), zero in the padding. real: (texts, tokens) True for a token. tokens: how many
-    these are. labels: (texts,).
-    """
-
-    vectors: Tensor
-    real: Tensor
-    tokens: int
-    labels: Tensor
-
-
-class PaddedTexts:
-    """All texts of a split, padded once; batches are cut out of them."""
-
-    def __init__(self, data: Encoded, table: npt.NDArray[np.float32]) -> None:
-        self._ids = torch.from_numpy(data.padded(np.arange(len(data)))[0])
-        self._lengths, self._labels = torch.from_numpy(data.lengths), torch.from_numpy(data.labels.astype(np.int64))
-        self._table = torch.from_numpy(table)
-
-    def __len__(self) -> int:
-        return len(self._ids)
-
-    def batch(self, rows: Tensor) -> Padded:
-        """Return some texts, padded to the longest of them."""
-        lengths = self._lengths[rows]
-        longest = int(lengths.max())
-        real = torch.arange(longest) < lengths.unsqueeze(1)
-        vectors = F.embedding(self._ids[rows, :longest], self._table)
-        return Padded(vectors, real, int(lengths.sum()), self._labels[rows])
 
 
 class TorchMethod:
@@ -92,24 +59,20 @@ class TorchMethod:
                 module.__class__ = OverPadding
         self.optimizers = self._optimizers()
 
-    # ------------------------------------------------------------------ what a method may change
-
     def _optimizers(self) -> list[torch.optim.Adam]:
         return [self._adam([(self.pair, 1.0), (self.companions, 1.0)])]
 
     def loss(self, batch: Padded, mask: Tensor) -> Tensor:
         """Return the task loss at a mask, and the regularisers."""
-        return self.task(self.classify(self.pair.predictor, batch, mask), batch) + self.omega(batch, mask)
+        return self.task(self.pair.predictor(*batch.inputs, mask), batch) + self.omega(batch, mask)
 
     def update(self, batch: Padded) -> float:
         """Train on a batch and return its loss."""
-        return self.descend(self.loss(batch, self.draw(self.margins(batch), batch)))
+        return self.descend(self.loss(batch, self.draw(self.pair.generator.margins(*batch.inputs), batch)))
 
     def validate(self, batch: Padded) -> float:
         """Return the loss at the likelier mask."""
-        return float(self.loss(batch, self.pair.generator.select(batch.vectors, batch.real).float()))
-
-    # ------------------------------------------------------------------ what they share
+        return float(self.loss(batch, self.pair.generator.select(*batch.inputs).float()))
 
     def epoch(self, train: PaddedTexts, val: PaddedTexts, order: npt.NDArray[np.int64]) -> tuple[float, float]:
         """Train on all texts once, in some order, and return the mean loss and the validation loss."""
@@ -120,20 +83,11 @@ class TorchMethod:
         with torch.inference_mode():
             return loss, self.validate(val.batch(torch.arange(len(val))))
 
-    def margins(self, batch: Padded) -> Tensor:
-        """Return by how much the generator prefers to select a token, (texts, tokens)."""
-        return self.pair.generator.margins(batch.vectors, batch.real)
-
     def draw(self, margins: Tensor, batch: Padded) -> Tensor:
         """Return a straight-through Gumbel mask at margins: 0 or 1 forwards, the slope of the chance backwards."""
         noisy = margins + torch.logit(self.uniform(margins.shape))
         chance = noisy.sigmoid()
         return ((noisy > 0).float() - chance.detach() + chance) * batch.real
-
-    def classify(self, predictor: Predictor, batch: Padded, mask: Tensor) -> Tensor:
-        """Return the class logits of a predictor at a mask."""
-        logits: Tensor = predictor(batch.vectors, batch.real, mask)
-        return logits
 
     def task(self, logits: Tensor, batch: Padded) -> Tensor:
         """Return the (weighted) mean cross-entropy."""
@@ -144,7 +98,8 @@ class TorchMethod:
         share = mask.sum() / batch.tokens
         switches = (mask.diff(dim=1).abs() * batch.real[:, 1:]).sum() / max(batch.tokens - len(mask), 1)
         omega: Tensor = self.settings["lambda_s"] * (share - self.settings["alpha"]).abs()
-        return omega + self.settings["lambda_c"] * switches
+        omega += self.settings["lambda_c"] * switches
+        return omega
 
     def descend(self, loss: Tensor, *optimizers: torch.optim.Adam) -> float:
         """Take a step down a loss with some optimizers, or with all, and return it."""
@@ -176,8 +131,7 @@ class TorchMGR(TorchMethod):
 
     def update(self, batch: Padded) -> float:
         """Train on a batch and return the sum of the generators' losses."""
-        margins = [generator.margins(batch.vectors, batch.real) for generator in self._generators()]
-        masks = [self.draw(found, batch) for found in margins]
+        masks = [self.draw(generator.margins(*batch.inputs), batch) for generator in self._generators()]
         return self.descend(torch.stack([self.loss(batch, mask) for mask in masks]).sum())
 
 
@@ -189,11 +143,11 @@ class TorchMCD(TorchMethod):
 
     def update(self, batch: Padded) -> float:
         """Train on a batch and return the sum of both losses."""
-        predictor, mask = self.pair.predictor, self.draw(self.margins(batch), batch)
-        fit = [self.task(self.classify(predictor, batch, seen), batch) for seen in (mask.detach(), batch.real)]
+        predictor, mask = self.pair.predictor, self.draw(self.pair.generator.margins(*batch.inputs), batch)
+        fit = [self.task(predictor(*batch.inputs, seen), batch) for seen in (mask.detach(), batch.real)]
         fitted = self.descend(fit[0] + fit[1] + self.omega(batch, mask))
         predictor.requires_grad_(False)
-        mask = self.draw(self.margins(batch), batch)
+        mask = self.draw(self.pair.generator.margins(*batch.inputs), batch)
         matched = self.descend(self._apart(batch, mask) + self.omega(batch, mask), self.optimizers[0])
         predictor.requires_grad_(True)
         return fitted + matched
@@ -201,13 +155,13 @@ class TorchMCD(TorchMethod):
     def _apart(self, batch: Padded, mask: Tensor) -> Tensor:
         """Return KL(full text || highlight); the full text's side is given."""
         with torch.no_grad():
-            full = self.classify(self.pair.predictor, batch, batch.real).log_softmax(1)
-        highlight = self.classify(self.pair.predictor, batch, mask).log_softmax(1)
+            full = self.pair.predictor(*batch.inputs, batch.real).log_softmax(1)
+        highlight = self.pair.predictor(*batch.inputs, mask).log_softmax(1)
         return F.kl_div(highlight, full, reduction="batchmean", log_target=True)
 
     def validate(self, batch: Padded) -> float:
         """Return the loss at the likelier mask, and the divergence."""
-        mask = self.pair.generator.select(batch.vectors, batch.real).float()
+        mask = self.pair.generator.select(*batch.inputs).float()
         return float(self.loss(batch, mask) + self._apart(batch, mask))
 
 
@@ -216,10 +170,10 @@ class TorchA2R(TorchMethod):
 
     def update(self, batch: Padded) -> float:
         """Train on a batch and return its loss."""
-        margins = self.margins(batch)
+        margins = self.pair.generator.margins(*batch.inputs)
         mask, attention = self.draw(margins, batch), _over_tokens(margins, batch)
-        hard = self.classify(self.pair.predictor, batch, mask.detach())
-        soft = self.classify(self.companions["soft"], batch, attention)  # type: ignore[arg-type]
+        hard = self.pair.predictor(*batch.inputs, mask.detach())
+        soft = self.companions["soft"](*batch.inputs, attention)
         p, q = hard.log_softmax(1), soft.log_softmax(1)
         apart = F.kl_div(p, q, reduction="batchmean", log_target=True)
         apart = apart + F.kl_div(q, p, reduction="batchmean", log_target=True)
@@ -232,8 +186,8 @@ class TorchDAR(TorchMethod):
 
     def update(self, batch: Padded) -> float:
         """Train on a batch and return its loss."""
-        mask = self.draw(self.margins(batch), batch)
-        judged = self.task(self.classify(self.full_text, batch, mask), batch)
+        mask = self.draw(self.pair.generator.margins(*batch.inputs), batch)
+        judged = self.task(self.full_text(*batch.inputs, mask), batch)
         return self.descend(self.loss(batch, mask) + self.settings["lambda_a"] * judged)
 
 
@@ -247,12 +201,12 @@ class TorchGRAT(TorchMethod):
         """Train the guider, then the pair, on a batch, and return the pair's loss."""
         guider, settings, (for_pair, for_guider) = self.companions["guider"], self.settings, self.optimizers
         noise = self.normal(batch.real.shape).abs() * settings["sigma"]
-        self.descend(self.task(guider(batch.vectors, batch.real, noise)[1], batch), for_guider)
+        self.descend(self.task(guider(*batch.inputs, noise)[1], batch), for_guider)
         with torch.no_grad():
-            attention, guided = guider(batch.vectors, batch.real)
-        choices = self.pair.generator(batch.vectors, batch.real)
+            attention, guided = guider(*batch.inputs)
+        choices = self.pair.generator(*batch.inputs)
         mask = self.draw(choices[..., 1] - choices[..., 0], batch)
-        logits = self.classify(self.pair.predictor, batch, mask)
+        logits = self.pair.predictor(*batch.inputs, mask)
         guidance = max(0.0, 1 - settings["decay"] * max(0, self.updates - 1))
         loss = self.task(logits, batch) + self.omega(batch, mask)
         loss = loss + settings["lambda_g"] * guidance * _guide_loss(choices[..., 1], attention, batch)
@@ -272,7 +226,8 @@ def _jensen_shannon(logits: Tensor, others: Tensor) -> Tensor:
     """Return the mean over texts of the Jensen-Shannon divergence."""
     p, q = logits.log_softmax(1), others.log_softmax(1)
     middle = torch.logaddexp(p, q) - math.log(2)
-    return sum(F.kl_div(middle, side, reduction="batchmean", log_target=True) for side in (p, q)) / 2
+    parts = [F.kl_div(middle, side, reduction="batchmean", log_target=True) for side in (p, q)]
+    return (parts[0] + parts[1]) / 2
 
 
 def _over_tokens(logits: Tensor, batch: Padded) -> Tensor:
