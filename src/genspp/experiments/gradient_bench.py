@@ -22,7 +22,7 @@ from rich.table import Table
 from genspp.app.configure import configure
 from genspp.app.runs import Run
 from genspp.app.train import proceed
-from genspp.data.encode import encode
+from genspp.data.encode import Encoded, encode
 from genspp.data.vectors import UNKNOWN, Vectors
 from genspp.experiments.population_bench import random_task
 from genspp.experiments.results import code_version, machine
@@ -62,18 +62,19 @@ class Case:
 def toy_case() -> Case:
     """Return the Toy data."""
     splits = configure("toy", "fr")[1].splits
-    parts = [Texts(part.keys(splits.tokenizer), list(part.labels)) for part in (splits.train, splits.val)]
-    return Case(*parts, "toy", "onehot")
+    train, val = (Texts(part.keys(splits.tokenizer), list(part.labels)) for part in (splits.train, splits.val))
+    return Case(train, val, "toy", "onehot")
 
 
 def random_case(task: Task) -> Case:
     """Return the texts of a task of random words."""
     words = tuple(str(row) for row in range(2, len(task.vectors)))
-    parts = []
-    for data in (task.train, task.val):
+
+    def texts(data: Encoded) -> Texts:
         rows = zip(data.starts, data.starts[1:], strict=False)
-        parts.append(Texts([[str(row) for row in data.ids[a:b]] for a, b in rows], data.labels.tolist()))
-    return Case(*parts, "hatexplain", Vectors(words, task.vectors, "random"))
+        return Texts([[str(row) for row in data.ids[start:end]] for start, end in rows], data.labels.tolist())
+
+    return Case(texts(task.train), texts(task.val), "hatexplain", Vectors(words, task.vectors, "random"))
 
 
 class TorchEpochs:
@@ -85,32 +86,32 @@ class TorchEpochs:
         self._method = TORCH_METHODS[name](
             model.model_, companions, model.full_text_, model.settings(len(classes)), weights
         )
-        self._splits = [
-            PaddedTexts(
-                encode(part.tokens, model.vectors_.index, UNKNOWN, np.searchsorted(classes, part.labels)),
-                model.vectors_.table,
-            )
-            for part in (case.train, case.val)
-        ]
+        self._train, self._val = (_padded(part, model) for part in (case.train, case.val))
         self.seconds = list[float]()
-        self._method.epoch(*self._splits, np.arange(2))  # what torch does once, it does now
+        self._method.epoch(self._train, self._val, np.arange(2))  # what torch does once, it does now
 
     def run(self) -> None:
         """Run an epoch and note its time."""
         started = process_time()
-        self._method.epoch(*self._splits, epoch_order(0, len(self.seconds), len(self._splits[0])))
+        self._method.epoch(self._train, self._val, epoch_order(0, len(self.seconds), len(self._train)))
         self.seconds.append(process_time() - started)
+
+
+def _padded(texts: Texts, model: GradientRationalizer) -> PaddedTexts:
+    labels, vectors = np.searchsorted(model.classes_, texts.labels), model.vectors_
+    return PaddedTexts(encode(texts.tokens, vectors.index, UNKNOWN, labels.astype(np.int32)), vectors.table)
 
 
 class Clock:
     """A recorder that takes the time of a model's epochs, and after every round of them of one by torch."""
 
-    def __init__(self, name: str, model: GradientRationalizer, case: Case) -> None:
-        self._about, self.seconds, self.torch = (name, model, case), list[float](), list[float]()
+    def __init__(self, name: str, model: GradientRationalizer, case: Case, *, alone: bool) -> None:
+        self._about, self._alone = (name, model, case), alone or name not in TORCH_METHODS
+        self.seconds, self.torch = list[float](), list[float]()
 
     def restore(self) -> None:
         """Start: the model has its networks, and its full-text predictor is trained."""
-        self._other = TorchEpochs(*self._about) if self._about[0] in TORCH_METHODS else None
+        self._other = None if self._alone else TorchEpochs(*self._about)
         self._started = process_time()
 
     def record(self, line: dict[str, Any], state: dict[str, Any], total: int) -> None:
@@ -123,12 +124,12 @@ class Clock:
         self._started = process_time()
 
 
-def measure(name: str, case: Case, rounds: int = ROUNDS) -> dict[str, float]:
-    """Return the seconds per epoch of a method, by us and by torch, and their ratio."""
+def measure(name: str, case: Case, rounds: int = ROUNDS, *, alone: bool = False) -> dict[str, float]:
+    """Return the seconds per epoch of a method, by us and, unless it is measured alone, by torch, and their ratio."""
     epochs = {"max_epochs": 1 + rounds * EPOCHS, "patience": 1 + rounds * EPOCHS}
     settings = METHODS[name].settings_on(case.family, "sound") | _BEGUN.get(name, {}) | epochs
     model: Any = METHODS[name](**settings | {"vectors": case.vectors})
-    clock = Clock(name, model, case)
+    clock = Clock(name, model, case, alone=alone)
     validation = case.val.tokens, case.val.labels
     model.fit(case.train.tokens, case.train.labels, validation=validation, recorder=clock)
     found = {"seconds": round(median(clock.seconds), 4)}
@@ -136,6 +137,12 @@ def measure(name: str, case: Case, rounds: int = ROUNDS) -> dict[str, float]:
         found |= {"torch": round(median(clock.torch), 3)}
         found |= {"ratio": round(median(clock.torch) / median(clock.seconds), 1)}
     return found
+
+
+def quotient(name: str, other: str, case: Case) -> float:
+    """Return how many times as long as an epoch of another method one of this takes; measured in turn."""
+    pairs = [[measure(kind, case, 1, alone=True)["seconds"] for kind in (name, other)] for _ in range(ROUNDS)]
+    return round(median(a / b for a, b in pairs), 2)
 
 
 def whole_run() -> dict[str, float]:
@@ -157,13 +164,14 @@ def bench() -> dict[str, Any]:
     cases = {"toy": toy_case(), "hatexplain": random_case(random_task())}
     with one_thread():
         epochs = {case: {name: measure(name, data) for name in names} for case, data in cases.items()}
+        longer = {case: quotient("grat", "fr", data) for case, data in cases.items()}
     return {
         "command": "make bench-gradient",
         "code": code_version(),
         "machine": machine(),
         "epochs_measured": {"ours": ROUNDS * EPOCHS, "torch": ROUNDS},
         "epoch": epochs,
-        "grat_over_fr": {case: round(e["grat"]["seconds"] / e["fr"]["seconds"], 2) for case, e in epochs.items()},
+        "grat_over_fr": longer,
         "whole_run_of_fr": whole_run(),
     }
 

@@ -16,19 +16,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from genspp.experiments.torch_texts import Padded, PaddedTexts
+from genspp.experiments.torch_texts import OverPadding, Padded, PaddedTexts
 from genspp.model.networks import Encoder, Generator, Pair, Predictor
 
 Noise = Callable[[torch.Size], Tensor]
-
-
-class OverPadding(Encoder):
-    """An encoder that runs over padding as over tokens."""
-
-    def forward(self, vectors: Tensor, real: Tensor) -> Tensor:
-        """Return the states, (texts, tokens, features)."""
-        states: Tensor = self.gru(vectors)[0]
-        return states if self.norm is None else self.norm(states)
 
 
 class TorchMethod:
@@ -72,7 +63,7 @@ class TorchMethod:
 
     def validate(self, batch: Padded) -> float:
         """Return the loss at the likelier mask."""
-        return float(self.loss(batch, self.pair.generator.select(*batch.inputs).float()))
+        return float(self.loss(batch, self.pair.generator.select(*batch.inputs)))
 
     def epoch(self, train: PaddedTexts, val: PaddedTexts, order: npt.NDArray[np.int64]) -> tuple[float, float]:
         """Train on all texts once, in some order, and return the mean loss and the validation loss."""
@@ -84,10 +75,8 @@ class TorchMethod:
             return loss, self.validate(val.batch(torch.arange(len(val))))
 
     def draw(self, margins: Tensor, batch: Padded) -> Tensor:
-        """Return a straight-through Gumbel mask at margins: 0 or 1 forwards, the slope of the chance backwards."""
-        noisy = margins + torch.logit(self.uniform(margins.shape))
-        chance = noisy.sigmoid()
-        return ((noisy > 0).float() - chance.detach() + chance) * batch.real
+        """Return a straight-through Gumbel mask at margins."""
+        return _straight_through(margins + torch.logit(self.uniform(margins.shape)), batch)
 
     def task(self, logits: Tensor, batch: Padded) -> Tensor:
         """Return the (weighted) mean cross-entropy."""
@@ -95,6 +84,7 @@ class TorchMethod:
 
     def omega(self, batch: Padded, mask: Tensor) -> Tensor:
         """Return what a mask costs: missing alpha, and scatter."""
+        mask = mask.float()
         share = mask.sum() / batch.tokens
         switches = (mask.diff(dim=1).abs() * batch.real[:, 1:]).sum() / max(batch.tokens - len(mask), 1)
         omega: Tensor = self.settings["lambda_s"] * (share - self.settings["alpha"]).abs()
@@ -157,38 +147,43 @@ class TorchMCD(TorchMethod):
         with torch.no_grad():
             full = self.pair.predictor(*batch.inputs, batch.real).log_softmax(1)
         highlight = self.pair.predictor(*batch.inputs, mask).log_softmax(1)
-        return F.kl_div(highlight, full, reduction="batchmean", log_target=True)
+        return _divergence(full, highlight)
 
     def validate(self, batch: Padded) -> float:
         """Return the loss at the likelier mask, and the divergence."""
-        mask = self.pair.generator.select(*batch.inputs).float()
+        mask = self.pair.generator.select(*batch.inputs)
         return float(self.loss(batch, mask) + self._apart(batch, mask))
 
 
 class TorchA2R(TorchMethod):
-    """A second predictor with soft attention, which teaches the generator."""
+    """A second predictor with soft attention, which teaches the generator; no mask is drawn."""
 
     def update(self, batch: Padded) -> float:
         """Train on a batch and return its loss."""
         margins = self.pair.generator.margins(*batch.inputs)
-        mask, attention = self.draw(margins, batch), _over_tokens(margins, batch)
+        return self.descend(self._both(batch, margins, _straight_through(margins, batch)))
+
+    def validate(self, batch: Padded) -> float:
+        """Return the loss at the likelier mask."""
+        margins = self.pair.generator.margins(*batch.inputs)
+        return float(self._both(batch, margins, (margins >= 0) & batch.real))
+
+    def _both(self, batch: Padded, margins: Tensor, mask: Tensor) -> Tensor:
         hard = self.pair.predictor(*batch.inputs, mask.detach())
-        soft = self.companions["soft"](*batch.inputs, attention)
+        soft = self.companions["soft"](*batch.inputs, _over_tokens(margins, batch))
         p, q = hard.log_softmax(1), soft.log_softmax(1)
-        apart = F.kl_div(p, q, reduction="batchmean", log_target=True)
-        apart = apart + F.kl_div(q, p, reduction="batchmean", log_target=True)
+        apart = _divergence(p, q) + _divergence(q, p)
         loss = self.task(hard, batch) + self.task(soft, batch) + self.omega(batch, mask)
-        return self.descend(loss + self.settings["lambda_d"] * apart)
+        return loss + float(self.settings["lambda_d"]) * apart
 
 
 class TorchDAR(TorchMethod):
     """A frozen full-text predictor judges the highlight too."""
 
-    def update(self, batch: Padded) -> float:
-        """Train on a batch and return its loss."""
-        mask = self.draw(self.pair.generator.margins(*batch.inputs), batch)
+    def loss(self, batch: Padded, mask: Tensor) -> Tensor:
+        """Return the task losses of predictor and judge, and the regularisers."""
         judged = self.task(self.full_text(*batch.inputs, mask), batch)
-        return self.descend(self.loss(batch, mask) + self.settings["lambda_a"] * judged)
+        return super().loss(batch, mask) + float(self.settings["lambda_a"]) * judged
 
 
 class TorchGRAT(TorchMethod):
@@ -226,8 +221,18 @@ def _jensen_shannon(logits: Tensor, others: Tensor) -> Tensor:
     """Return the mean over texts of the Jensen-Shannon divergence."""
     p, q = logits.log_softmax(1), others.log_softmax(1)
     middle = torch.logaddexp(p, q) - math.log(2)
-    parts = [F.kl_div(middle, side, reduction="batchmean", log_target=True) for side in (p, q)]
-    return (parts[0] + parts[1]) / 2
+    return (_divergence(p, middle) + _divergence(q, middle)) / 2
+
+
+def _divergence(p: Tensor, q: Tensor) -> Tensor:
+    """Return the mean over texts of KL(p || q), given logarithms."""
+    return F.kl_div(q, p, reduction="batchmean", log_target=True)
+
+
+def _straight_through(margins: Tensor, batch: Padded) -> Tensor:
+    """Return a mask: 0 or 1 forwards, the slope of the chance backwards."""
+    chance = margins.sigmoid()
+    return ((margins > 0).float() - chance.detach() + chance) * batch.real
 
 
 def _over_tokens(logits: Tensor, batch: Padded) -> Tensor:
