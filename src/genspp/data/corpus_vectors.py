@@ -7,10 +7,13 @@ import numpy as np
 import numpy.typing as npt
 
 from genspp.data.vectors import Vectors, vocabulary, with_frame
+from genspp.kernels.losses import logarithms
+from genspp.kernels.spectral import singular_vectors
 from genspp.streams import frozen
 
 DIMENSIONS = 25  # as the paper's GloVe vectors
 _WORD_SEED = 0
+_SPARE, _ROUNDS = 10, 8  # singular vectors that are found beside the wanted ones, to find these sooner
 
 
 def _cooccurrence(keys: Sequence[Sequence[str]], index: dict[str, int], window: int) -> Any:
@@ -28,13 +31,13 @@ def _cooccurrence(keys: Sequence[Sequence[str]], index: dict[str, int], window: 
     return coo_matrix((np.ones(len(pairs[0])), pairs), shape=(len(index), len(index))).tocsr()
 
 
-def _ppmi(counts: Any, smoothing: float) -> Any:
-    """Return log(P(w, c) / (P(w) P(c))) where positive, the contexts' counts to the power `smoothing`."""
+def _ppmi(counts: Any) -> Any:
+    """Return log(P(w, c) / (P(w) P(c))) where positive, the contexts' counts to the power 3/4."""
     words = np.asarray(counts.sum(axis=1)).ravel()
-    contexts = np.asarray(counts.sum(axis=0)).ravel() ** smoothing
+    roots = np.sqrt(np.sqrt(np.asarray(counts.sum(axis=0)).ravel()))
+    contexts = roots * roots * roots
     cells = counts.tocoo()
-    values = np.log(cells.data * contexts.sum() / (words[cells.row] * contexts[cells.col]))
-    cells.data = np.maximum(values, 0)
+    cells.data = np.maximum(logarithms(cells.data * contexts.sum() / (words[cells.row] * contexts[cells.col])), 0)
     matrix = cells.tocsr()
     matrix.eliminate_zeros()
     return matrix
@@ -42,8 +45,8 @@ def _ppmi(counts: Any, smoothing: float) -> Any:
 
 def _unit(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Scale rows to length 1; a row of zeros stays one."""
-    lengths: npt.NDArray[np.float64] = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / np.maximum(lengths, 1e-12)
+    lengths = np.sqrt((rows * rows).sum(axis=1, keepdims=True))
+    return np.asarray(rows / np.maximum(lengths, 1e-12))
 
 
 def left_singular_vectors(matrix: Any, count: int) -> npt.NDArray[np.float64]:
@@ -51,10 +54,18 @@ def left_singular_vectors(matrix: Any, count: int) -> npt.NDArray[np.float64]:
 
     Those beyond the rank are rounding error, and are left out.
     """
-    from sklearn.utils.extmath import randomized_svd
-
-    left, values, _ = randomized_svd(matrix, count, n_iter=7, random_state=0)
-    left = left[:, values > 1e-6 * values[0]]
+    wanted = min(count + _SPARE, *matrix.shape)
+    left = frozen(_WORD_SEED).random_sample((matrix.shape[0], wanted)) - 0.5
+    values = singular_vectors(
+        matrix.data.astype(np.float64),
+        matrix.indices.astype(np.int32),
+        matrix.indptr.astype(np.int32),
+        left,
+        matrix.shape[1],
+        _ROUNDS,
+    )
+    best = np.argsort(-values, kind="stable")[:count]
+    left = left[:, best[values[best] > 1e-6 * values.max()]]
     signs = np.sign(left[np.abs(left).argmax(axis=0), np.arange(left.shape[1])])
     found: npt.NDArray[np.float64] = left * signs
     return found
@@ -64,7 +75,6 @@ def from_corpus(
     keys: Sequence[Sequence[str]],
     dimensions: int = DIMENSIONS,
     window: int = 2,
-    smoothing: float = 0.75,
     noise: float = 0.3,
 ) -> Vectors:
     """Make a vector for every word of the texts.
@@ -76,11 +86,11 @@ def from_corpus(
     tell them apart. The whole table has standard deviation 1.
     """
     words = vocabulary(keys)
-    matrix = _ppmi(_cooccurrence(keys, {word: i for i, word in enumerate(words)}, window), smoothing)
+    matrix = _ppmi(_cooccurrence(keys, {word: i for i, word in enumerate(words)}, window))
     contexts = np.zeros((len(words), dimensions))
     if matrix.nnz:
         left = left_singular_vectors(matrix, min(dimensions, len(words)))
         contexts[:, : left.shape[1]] = left
-    own = frozen(_WORD_SEED).standard_normal(contexts.shape)
+    own = frozen(_WORD_SEED).random_sample(contexts.shape) - 0.5
     rows = np.sqrt(1 - noise**2) * _unit(contexts) + noise * _unit(own)
     return with_frame(words, rows / rows.std(), "corpus")

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from genspp.data.sources import toy
 from genspp.data.corpus import Corpus
+from genspp.data.sources import toy
 from genspp.evaluation import metrics
 from genspp.streams import Purpose, stream
 

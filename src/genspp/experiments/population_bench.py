@@ -27,9 +27,9 @@ from genspp.data.vectors import UNKNOWN, onehot
 from genspp.experiments.results import code_version, machine, peak_memory_mb
 from genspp.files import write_json
 from genspp.methods.genspp import initial_genomes, make_evaluator
-from genspp.model.genome import generator_parts, load_flat
 from genspp.model.inference import one_thread
-from genspp.model.spp import Generator, Shape
+from genspp.model.networks import Shape
+from genspp.model.weights import load_flat
 from genspp.population.evaluator import Evaluator, Task, Training
 
 INDIVIDUALS = 50
@@ -74,19 +74,20 @@ def random_task(
 
 
 def _task(shape: Shape, table: npt.NDArray[np.float32], train: Encoded, val: Encoded) -> Task:
-    return Task(shape, table, train, val, np.ones(shape.classes, np.float32), Training(epochs=3))
+    return Task(shape, "gru", table, train, val, np.ones(shape.classes, np.float32), Training(epochs=3))
 
 
 def shifted_genomes(task: Task, share: float, individuals: int = INDIVIDUALS) -> npt.NDArray[np.float32]:
     """Return a first population whose output biases are shifted so that each selects `share` of the tokens."""
-    genomes = initial_genomes(0, individuals, task.shape)
-    generator = Generator(task.shape)
+    genomes = initial_genomes(0, individuals, task)
+    generator = task.generator()
     table = torch.from_numpy(task.vectors)
     ids, real = task.val.padded(np.arange(min(len(task.val), 500)))
     with one_thread(), torch.inference_mode():
         for genome in genomes:
-            load_flat(generator, genome, generator_parts(task.shape))
-            logits = generator(table[torch.from_numpy(ids)], torch.from_numpy(real))[torch.from_numpy(real)]
+            load_flat(generator, genome)
+            there = torch.from_numpy(real)
+            logits = generator.margins(table[torch.from_numpy(ids)], there)[there]
             genome[-1] -= float(torch.quantile(logits, 1 - share))
     return genomes
 

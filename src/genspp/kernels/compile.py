@@ -80,4 +80,4 @@ class _Notice(event.Listener):  # type: ignore[misc]
         pass
 
 
-event.register("numba:compile", _Notice())
+event.register("numba:compile", _Notice())  # type: ignore[no-untyped-call]

@@ -5,9 +5,9 @@
 
 `moved` is 1 where the text has a token, and 0 beyond its end, where the state rests: torch's packed sequences.
 
-A direction's weights are one stretch of a flat array: input weights (inputs x 3 hidden), input biases, recurrent weights
-(hidden x 3 hidden), recurrent biases; gates in torch's order, reset, update, new. `hidden` is padded to a multiple of
-WIDTH with units whose weights, states and gradients are zero.
+A direction's weights are one stretch of a flat array: input weights (inputs x 3 hidden), input biases, recurrent
+weights (hidden x 3 hidden), recurrent biases; gates in torch's order, reset, update, new. `hidden` is padded to a
+multiple of WIDTH with units whose weights, states and gradients are zero.
 
 The history of a group of texts is a row of slots: a state that is given, one state per place, and a state that is given
 again, for the direction that begins at the end. Every place keeps r, z, n and q; on the way back these are overwritten
@@ -47,7 +47,7 @@ class Sizes(NamedTuple):
 
 
 def gru_layout(sizes: Sizes) -> tuple[int, int, int, int]:
-    """Return where, in a direction's weights, input biases, recurrent weights and recurrent biases begin, and the end."""
+    """Return where a direction's input biases, recurrent weights and recurrent biases begin, and where they end."""
     gates = 3 * sizes.hidden
     input_bias = sizes.inputs * gates
     recurrent = input_bias + gates

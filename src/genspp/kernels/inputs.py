@@ -114,9 +114,7 @@ def project_gates(
 
 
 @routine
-def _sum_mask(
-    row: int, cells: Ints, here: int, turned: Floats, projected: Floats, table: int, d_mask: Floats
-) -> None:
+def _sum_mask(row: int, cells: Ints, here: int, turned: Floats, projected: Floats, table: int, d_mask: Floats) -> None:
     """Add, for every lane with a word, the gradient at its gates times W x to that of its mask."""
     for lane in range(WIDTH):
         if cells[here + lane] > 0:

@@ -132,14 +132,14 @@ _register_operator(operator.mul, lambda builder, a, b: builder.fmul(a, b))
 _register_operator(operator.truediv, lambda builder, a, b: builder.fdiv(a, b))
 
 
-def _call(name: str) -> Callable[..., Any]:
+def _call(name: str, arity: int) -> Callable[..., Any]:
     """Return what emits a call of one of LLVM's own functions on vectors."""
 
-    def emit(builder: Any, *operands: Any) -> Any:
-        kind = ir.FunctionType(VECTOR, [VECTOR] * len(operands))
+    def emit(builder: Any, operands: tuple[Any, ...]) -> Any:
+        kind = ir.FunctionType(VECTOR, [VECTOR] * arity)
         return builder.call(_insert_function(builder.module, kind, f"llvm.{name}.v{WIDTH}f32"), operands)
 
-    return emit
+    return (lambda builder, a: emit(builder, (a,))) if arity == 1 else lambda builder, a, b, c: emit(builder, (a, b, c))
 
 
 def _constant(value: int) -> Any:
@@ -161,15 +161,14 @@ def _emit_mantissa(builder: Any, a: Any) -> Any:
     return builder.bitcast(builder.or_(bits, _constant(0x3F800000)), VECTOR)
 
 
-_fma, _sqrt, _fabs = _call("fma"), _call("sqrt"), _call("fabs")
 # The comparisons are phrased so that a NaN wins: in `smaller` and `larger` that of the second operand.
 smaller = _elementwise(lambda builder, a, b: builder.select(builder.fcmp_ordered("<", a, b), a, b))
 larger = _elementwise(lambda builder, a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b))
 where_greater = _elementwise(lambda builder, a, b, x, y: builder.select(builder.fcmp_unordered(">", a, b), x, y))
 where_equal = _elementwise(lambda builder, a, b, x, y: builder.select(builder.fcmp_ordered("==", a, b), x, y))
-fma = _elementwise(lambda builder, a, b, c: _fma(builder, a, b, c))  # a b + c, rounded once
-square_root = _elementwise(lambda builder, a: _sqrt(builder, a))
-magnitude = _elementwise(lambda builder, a: _fabs(builder, a))
+fma = _elementwise(_call("fma", 3))  # a b + c, rounded once
+square_root = _elementwise(_call("sqrt", 1))
+magnitude = _elementwise(_call("fabs", 1))
 # 2**n, where n is in the low bits of a float that was rounded by adding 1.5 * 2**23.
 power_of_two = _elementwise(_emit_power_of_two)
 # A positive number is mantissa * 2**exponent, with a mantissa from 1 to 2.

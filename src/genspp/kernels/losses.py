@@ -1,15 +1,18 @@
 """Losses on logits of WIDTH texts at a time, and their gradients; masks drawn from logits, and what they cost.
 
-Logits of texts are (groups, classes, WIDTH), those of tokens (outputs, places, WIDTH). A share is the weight of a text in
-a mean over texts, 0 for lanes without text; with it a sum over all lanes is a mean over texts.
+Logits of texts are (groups, classes, WIDTH), those of tokens (outputs, places, WIDTH). A share is the weight of a text
+in a mean over texts, 0 for lanes without text; with it a sum over all lanes is a mean over texts.
 """
 
 from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from genspp.kernels.compile import inlined, kernel, routine
 from genspp.kernels.lanes import WIDTH, fma, larger, magnitude, where_equal, where_greater
 from genspp.kernels.math import exponential, logarithm, sigmoid, softplus
-from genspp.kernels.memory import Floats, Ints, load, store, total, vector
+from genspp.kernels.memory import Floats, Ints, floats, load, store, total, vector
 
 
 @routine
@@ -50,9 +53,7 @@ def task_loss(groups: int, classes: int, logits: Floats, marks: Floats, shares: 
 
 
 @kernel
-def divergence(
-    groups: int, classes: int, p: Floats, q: Floats, shares: Floats, d_p: Floats, d_q: Floats
-) -> float:
+def divergence(groups: int, classes: int, p: Floats, q: Floats, shares: Floats, d_p: Floats, d_q: Floats) -> float:
     """Return the mean over texts of KL(softmax p || softmax q), and write the gradients of both logits."""
     loss = 0.0
     for group in range(groups):
@@ -73,10 +74,12 @@ def divergence(
 
 
 @kernel
-def jensen_shannon(groups: int, classes: int, p: Floats, q: Floats, shares: Floats, d_p: Floats, spare: Floats) -> float:
-    """Return the mean over texts of KL(p || m) / 2 + KL(q || m) / 2, m = (p + q) / 2, and write the gradient of p's logits.
+def jensen_shannon(
+    groups: int, classes: int, p: Floats, q: Floats, shares: Floats, d_p: Floats, spare: Floats
+) -> float:
+    """Return the mean over texts of KL(p || m) / 2 + KL(q || m) / 2, m = (p + q) / 2; write the gradient of p's logits.
 
-    With a = log p and c = log m, the gradient at p is (a - c) / 2, and through the softmax p (a - c - sum p (a - c)) / 2.
+    With a = log p, c = log m: (a - c) / 2 at p, and through the softmax p (a - c - sum p (a - c)) / 2.
     """
     loss = 0.0
     for group in range(groups):
@@ -130,6 +133,20 @@ def logit_noise(places: int, uniform: Floats, noise: Floats) -> None:
         store(noise, at, logistic(load(uniform, at)))
 
 
+@kernel
+def _logarithms(numbers: Floats, found: Floats) -> None:
+    for at in range(0, len(numbers), WIDTH):
+        store(found, at, logarithm(load(numbers, at)))
+
+
+def logarithms(numbers: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+    """Return the logarithms of positive numbers, to the precision of float32."""
+    given, found = floats(len(numbers)), floats(len(numbers))
+    given[: len(numbers)] = numbers
+    _logarithms(given, found)
+    return found[: len(numbers)].astype(np.float64)
+
+
 class Omega(NamedTuple):
     """The regularisers of a batch's masks: rate * |selected / tokens - alpha| + scatter * switches."""
 
@@ -141,7 +158,7 @@ class Omega(NamedTuple):
 
 @kernel
 def regularise(groups: int, first: Ints, counted: Floats, mask: Floats, omega: Omega, gradient: Floats) -> float:
-    """Return the regularisers of a mask, and write their gradient. A pair of neighbours counts where its second does."""
+    """Return the regularisers of a mask, and write their gradient; neighbours count where the second of them does."""
     found, switches = vector(0.0), vector(0.0)
     for at in range(0, first[groups] * WIDTH, WIDTH):
         found = found + load(mask, at)
@@ -171,3 +188,34 @@ def binary_cross_entropy(
         store(gradient, at, vector(0.0))
         store(gradient, rows + at, (sigmoid(x) - target) * share)
     return float(total(loss))
+
+
+@kernel
+def token_softmax(groups: int, first: Ints, rows: int, logits: Floats, real: Floats, attention: Floats) -> None:
+    """Write softmax(logit 1 - logit 0) over the tokens of every text; 0 where there is no token."""
+    for group in range(groups):
+        highest, mass = vector(-3e38), vector(0.0)
+        for at in range(first[group] * WIDTH, first[group + 1] * WIDTH, WIDTH):
+            margin = load(logits, rows + at) - load(logits, at)
+            highest = where_greater(load(real, at), 0.0, larger(highest, margin), highest)
+        for at in range(first[group] * WIDTH, first[group + 1] * WIDTH, WIDTH):
+            power = exponential(load(logits, rows + at) - load(logits, at) - highest) * load(real, at)
+            store(attention, at, power)
+            mass = mass + power
+        for at in range(first[group] * WIDTH, first[group + 1] * WIDTH, WIDTH):
+            store(attention, at, load(attention, at) / where_greater(mass, 0.0, mass, 1.0))
+
+
+@kernel
+def token_softmax_back(
+    groups: int, first: Ints, rows: int, attention: Floats, d_attention: Floats, d_logits: Floats
+) -> None:
+    """Add the gradient of the logits, a (d - sum a d) at logit 1 and its negative at logit 0, given that of a."""
+    for group in range(groups):
+        mean = vector(0.0)
+        for at in range(first[group] * WIDTH, first[group + 1] * WIDTH, WIDTH):
+            mean = fma(load(attention, at), load(d_attention, at), mean)
+        for at in range(first[group] * WIDTH, first[group + 1] * WIDTH, WIDTH):
+            d = load(attention, at) * (load(d_attention, at) - mean)
+            store(d_logits, rows + at, load(d_logits, rows + at) + d)
+            store(d_logits, at, load(d_logits, at) - d)

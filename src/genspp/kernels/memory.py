@@ -262,7 +262,7 @@ def where_cell(typing: Any, cells: Any, index: Any, x: Any, y: Any) -> Any:
 
 @instruction
 def seen_lanes(typing: Any, cells: Any, mask: Any, index: Any) -> Any:
-    """Return the set of lanes that hold a word (whose cell is positive) and whose mask is not 0, as the bits of a number."""
+    """Return the lanes that hold a word (whose cell is positive) and whose mask is not 0, as the bits of a number."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         numbers = builder.load(_address(context, builder, cells, arguments[0], arguments[2], INTEGERS), align=4)

@@ -192,9 +192,7 @@ def run_group(
             way * space.slots + slots, space.gates, way * space.history + history, keep,
         )  # fmt: skip
     if sizes.normed:
-        normalise(
-            sizes, places, space.states, slots, space.slots, layout.real, at, space.normal, space.deviations
-        )
+        normalise(sizes, places, space.states, slots, space.slots, layout.real, at, space.normal, space.deviations)
 
 
 @inlined
@@ -279,7 +277,8 @@ def tokens_forward(
         start = layout.first[group]
         token_logits(
             sizes, layout.first[group + 1] - start, features_of(sizes, space),
-            keep * (start + 2 * group) * slot(sizes.hidden), space.slots, space.scale, space.shift, weights, head, logits, start * WIDTH, rows,
+            keep * (start + 2 * group) * slot(sizes.hidden), space.slots, space.scale, space.shift, weights, head,
+            logits, start * WIDTH, rows,
         )  # fmt: skip
 
 
@@ -327,8 +326,9 @@ def texts_forward(
         at, out = start * WIDTH, group * wide * WIDTH
         pool(
             sizes, layout.first[group + 1] - start, features_of(sizes, space),
-            keep * (start + 2 * group) * slot(sizes.hidden), space.slots, space.scale, space.shift, space.seen if selected else layout.cells, at,
-            0.0 if selected else LOWEST, space.pooled[out:], space.when[out:],
+            keep * (start + 2 * group) * slot(sizes.hidden), space.slots, space.scale, space.shift,
+            space.seen if selected else layout.cells, at, 0.0 if selected else LOWEST, space.pooled[out:],
+            space.when[out:],
         )  # fmt: skip
         linear(wide, sizes.outputs, weights, head, space.pooled, out, logits, group * sizes.outputs * WIDTH)
 
@@ -354,7 +354,5 @@ def texts_back(
             sizes, layout.first[group + 1] - start, features_of(sizes, space), slots, space.slots, space.scale,
             space.when[out:], space.d_pooled, space.d_features, space.scale_sums, space.shift_sums,
         )  # fmt: skip
-        run_group_back(
-            sizes, layout, group, slots, start * gate_slot(sizes.hidden), mask, weights, space, d_mask
-        )
+        run_group_back(sizes, layout, group, slots, start * gate_slot(sizes.hidden), mask, weights, space, d_mask)
     collect(count, sizes, layout, table, space, gradient)

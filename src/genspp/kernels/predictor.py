@@ -69,9 +69,7 @@ def _read(
         sizes, 0, places, layout.cells, layout.real, at, weights, space.projected, 0, space.states, 0, space.gates, 0,
         keep,
     )  # fmt: skip
-    pool(
-        sizes, places, space.states, 0, 0, space.scale, space.shift, layout.cells, at, 0.0, space.pooled, space.when
-    )
+    pool(sizes, places, space.states, 0, 0, space.scale, space.shift, layout.cells, at, 0.0, space.pooled, space.when)
     linear(wide, sizes.outputs, weights, head, space.pooled, 0, prefix.logits, 0)
     return int(places)
 
@@ -127,9 +125,7 @@ def train_epoch(
     """Train on all batches of an order with Adam."""
     for begin_ in range(0, len(order), batch_size):
         rows = order[begin_ : begin_ + batch_size]
-        _find_gradient(
-            rows, texts, class_weights, table, sizes, layout, space, prefix, weights, gradient, nothing
-        )
+        _find_gradient(rows, texts, class_weights, table, sizes, layout, space, prefix, weights, gradient, nothing)
         adam(rates, weights, gradient, moments, squares, powers)
 
 

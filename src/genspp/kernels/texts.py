@@ -31,11 +31,11 @@ class Layout(NamedTuple):
     """Some texts side by side. A place is a token of each of the WIDTH texts of a group.
 
     first: (groups + 1,) the first place of every group. rows: (groups, WIDTH) which text a lane holds. cells: (places,
-    WIDTH) where the row of the word there begins among those of the batch's words, 0 for none. real: (places, WIDTH) 1 for a token.
-    lead: (groups, WIDTH) where its
-    first state begins in the prefix. marks, shares: (groups, WIDTH) the label of a text, and its share of a weighted mean over
-    texts, 0 for lanes without text. used: the batch's words, from 1 on. slots: (words of the table,) where their
-    rows begin, 0 for those that do not occur. counts: for sorting.
+    WIDTH) where the row of the word there begins among those of the batch's words, 0 for none. real: (places, WIDTH) 1
+    for a token. lead: (groups, WIDTH) where the first state of a text begins in the prefix. marks, shares: (groups,
+    WIDTH) the label of a text, and its share of a weighted mean over texts, 0 for lanes without text. used: the batch's
+    words, from 1 on. slots: (words of the table,) where their rows begin, 0 for those that do not occur. counts: for
+    sorting.
     """
 
     first: Ints
@@ -110,7 +110,8 @@ def _share(batch: int, labels: Ints, class_weights: Floats, layout: Layout) -> N
 def lay_out(batch: Longs, texts: Texts, class_weights: Floats, row: int, padded: bool, layout: Layout) -> int:
     """Lay out some texts, number their words, and return how many different ones there are.
 
-    row: how many numbers a word's row has. padded: give every group as many places as the longest text of the batch has tokens.
+    row: how many numbers a word's row has. padded: give every group as many places as the longest text of the batch
+    has tokens.
     """
     words, begin, span = texts.words, texts.begin, texts.span
     first, rows, cells, real, lead = layout.first, layout.rows, layout.cells, layout.real, layout.lead

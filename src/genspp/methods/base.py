@@ -23,8 +23,8 @@ from genspp.data.vectors import UNKNOWN, Vectors, build_vectors
 from genspp.errors import DataError, ModelFolderError, NotFittedError, SettingsError
 from genspp.methods.arguments import class_numbers, class_weights, classes_of, flat_masks
 from genspp.methods.declaration import constructor, merged
-from genspp.model.inference import classify, classify_full_text, select
 from genspp.model.folder import SavedModel, load_folder, save_folder
+from genspp.model.inference import classify, classify_full_text, select
 from genspp.model.rationale import Rationale
 from genspp.registry import Registry
 from genspp.settings import ANY, PRESETS, Setting, number, one_of, optional, resolve, whole

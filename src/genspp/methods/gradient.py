@@ -86,7 +86,9 @@ class GradientRationalizer(Rationalizer):
         "learning_rate": Setting(1e-3, number(0, open_ends=True), "Adam's"),
         "max_epochs": Setting(500, whole(1), "epochs at most"),
         "patience": Setting(30, whole(1), "epochs without a lower validation loss that end training"),
-        "eval_mask": Setting("argmax", one_of("argmax", "sample"), "how a token is chosen at evaluation", paper="sample"),
+        "eval_mask": Setting(
+            "argmax", one_of("argmax", "sample"), "how a token is chosen at evaluation", paper="sample"
+        ),
         "padding_in_losses": Setting(False, FLAG, "whether padding that a training mask selects counts", paper=True),
     }
     on_source: ClassVar[dict[str | tuple[str, str], dict[str, Any]]] = {
@@ -191,10 +193,10 @@ class GradientRationalizer(Rationalizer):
             class_weights,
             settings["padding_in_losses"],
         )
-        table, rows = prepare(self.vectors_.table, len(self.classes_), train, val)
+        table, (seen, unseen) = prepare(self.vectors_.table, len(self.classes_), train, val)
         with flushed():
-            self._train_full_text(settings, losses, table, *rows)
-            self._train_model(settings, losses, table, *rows, recorder)
+            self._train_full_text(settings, losses, table, seen, unseen)
+            self._train_model(settings, losses, table, seen, unseen, recorder)
 
     def _train_model(
         self, settings: dict[str, Any], losses: Losses, table: Table, train: Rows, val: Rows, recorder: Recorder
@@ -232,9 +234,7 @@ class GradientRationalizer(Rationalizer):
             logger.warning("the validation loss was never a number; the model is not trained. Lower learning_rate.")
         loop.end()
 
-    def _train_full_text(
-        self, settings: dict[str, Any], losses: Losses, table: Table, train: Rows, val: Rows
-    ) -> None:
+    def _train_full_text(self, settings: dict[str, Any], losses: Losses, table: Table, train: Rows, val: Rows) -> None:
         """Train the predictor that sees everything: same optimizer, same early stopping, its own seed."""
         optimizer = Adam([(self.full_text_, settings["learning_rate"])])
         reader, seed = Reader(self.full_text_, optimizer, table), seed_of(settings["seed"], Purpose.FULL_TEXT)

@@ -16,7 +16,7 @@ MASKS: "Registry[type[Mask]]" = Registry("mask", "genspp.methods")
 class Mask(Protocol):
     """A mask of one batch, drawn from logits (outputs, places, WIDTH)."""
 
-    outputs: ClassVar[int]  # how many logits a token has
+    outputs: ClassVar[int] = 2  # how many logits a token has
     numbers: Floats  # the mask, (places, WIDTH)
 
     def __init__(self, logits: Floats, batch: Batch, noise: np.random.Generator) -> None: ...
@@ -33,7 +33,7 @@ class GumbelMask:
     Only the difference of the two logits' noises matters, and that is logistic: one number per token.
     """
 
-    outputs = 2
+    outputs: ClassVar[int] = 2
 
     def __init__(self, logits: Floats, batch: Batch, noise: np.random.Generator) -> None:
         self._batch = batch

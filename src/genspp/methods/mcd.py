@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from genspp.kernels.losses import divergence
+from genspp.kernels.memory import Floats
 from genspp.methods.base import METHODS
 from genspp.methods.gradient import GradientRationalizer, Session
 from genspp.methods.masks import MASKS
@@ -64,7 +65,7 @@ class MCD(GradientRationalizer):
         mask = chooser.draw(batch, session.noise)
         loss, d_omega = session.losses.omega(batch, mask.numbers)
         full = reader.look(batch, batch.real)
-        found, d_logits = _divergence(full, reader.logits(batch, mask.numbers), batch)
+        found, d_logits = _divergence(reader, full, reader.logits(batch, mask.numbers), batch)
         d_mask = reader.learn_from(batch, d_logits)  # what the predictor would learn is cleared before its next step
         chooser.optimizer.clear()
         chooser.learn_from(batch, mask.back(d_mask + d_omega))
@@ -76,12 +77,11 @@ class MCD(GradientRationalizer):
         reader, first = session.readers[0], session.evaluation_mask(batch)
         second = session.evaluation_mask(batch) if session.settings["eval_mask"] == "sample" else first
         logits, matched = reader.look(batch, first), reader.look(batch, second)
-        found, _ = _divergence(reader.look(batch, batch.real), matched, batch)
+        found, _ = _divergence(reader, reader.look(batch, batch.real), matched, batch)
         tally.add(reader, logits, second, batch, found * batch.texts)
 
 
-def _divergence(full: Any, highlight: Any, batch: Batch) -> tuple[float, Any]:
+def _divergence(reader: Reader, full: Floats, highlight: Floats, batch: Batch) -> tuple[float, Floats]:
     """Return the mean over texts of KL(full || highlight), and the gradient of the second's logits."""
-    classes = len(full) // (batch.groups * 8)
-    unused, gradient = np.zeros_like(full), np.zeros_like(full)
-    return divergence(batch.groups, int(classes), full, highlight, batch.shares, unused, gradient), gradient
+    unused, gradient, classes = np.zeros_like(full), np.zeros_like(full), reader.network.sizes.outputs
+    return divergence(batch.groups, classes, full, highlight, batch.shares, unused, gradient), gradient

@@ -1,4 +1,4 @@
-"""Who plays in a gradient-trained method: generators that draw masks, predictors that read them, and what masks cost."""
+"""Who plays in a gradient-trained method: generators that draw masks, predictors that read them; what masks cost."""
 
 from dataclasses import dataclass
 
@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from genspp.kernels.inputs import Table
+from genspp.kernels.lanes import WIDTH
 from genspp.kernels.losses import Omega, regularise, task_loss
 from genspp.kernels.memory import Floats, floats
 from genspp.methods.masks import Mask
@@ -133,7 +134,8 @@ class Tally:
         first, spare = batch.layout.first, floats(batch.cells)
         self._switches += round(regularise(batch.groups, first, batch.counted, mask, omega, spare))
         self._selected += int(mask.sum(dtype=np.float64))
-        selected = np.add.reduceat((mask * batch.real[: len(mask)])[: batch.cells].reshape(-1, 8), first[: batch.groups])
+        real = (mask[: batch.cells] * batch.real[: batch.cells]).reshape(batch.places, WIDTH)
+        selected = np.add.reduceat(real, first[: batch.groups])
         self._rates += float((selected / np.maximum(batch.lengths, 1)).sum(dtype=np.float64))
         self._tokens, self._pairs = self._tokens + batch.tokens, self._pairs + batch.pairs
         self._texts, self._own = self._texts + batch.texts, self._own + own

@@ -8,12 +8,12 @@ import numpy.typing as npt
 import torch
 
 from genspp.data.encode import Encoded, Mask
+from genspp.kernels.lanes import WIDTH
 from genspp.kernels.losses import logit_noise
 from genspp.kernels.memory import floats
-from genspp.kernels.lanes import WIDTH
 from genspp.model.networks import Generator, Pair, Predictor
 from genspp.model.passes import Batch, Network, prepare
-from genspp.model.weights import kernel_order, flatten, pack, sizes_of
+from genspp.model.weights import flatten, kernel_order, pack, sizes_of
 from genspp.streams import Purpose, stream
 
 Probabilities = npt.NDArray[np.float64]
@@ -35,7 +35,7 @@ def one_thread() -> Iterator[None]:
 
 @contextmanager
 def flushed() -> Iterator[None]:
-    """Let this thread take denormal numbers for zero inside: they cost ten times the time of others and mean nothing."""
+    """Take denormal numbers for zero inside, in this thread: they mean nothing and cost ten times the time."""
     before = bool(np.float32(1e-40) * np.float32(1) == 0)
     torch.set_flush_denormal(True)
     try:

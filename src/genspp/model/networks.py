@@ -73,7 +73,7 @@ class Predictor(nn.Module):
     """Encoder over the vectors times the mask, the highest value of every feature, linear layer.
 
     An unselected token is a zero vector: the state moves on over it, but learns nothing of it. selected: whether only
-    selected tokens are pooled, and 0 with them, so that an empty highlight pools to zero; otherwise all real tokens are.
+    selected tokens are pooled, and 0 with them, so that an empty highlight pools to zero; else all real tokens are.
     """
 
     def __init__(self, encoder: Encoder, classes: int, *, selected: bool) -> None:

@@ -1,7 +1,7 @@
 """Texts and networks as the compiled kernels have them: what training and inference of every method run on.
 
-A `Batch` holds texts side by side, in groups of WIDTH lanes; arrays over its tokens are flat, (places, WIDTH), and those
-over its texts are (groups, ..., WIDTH). A `Network` runs over batches, forwards and back.
+A `Batch` holds texts side by side, in groups of WIDTH lanes; arrays over its tokens are flat, (places, WIDTH), and
+those over its texts are (groups, ..., WIDTH). A `Network` runs over batches, forwards and back.
 """
 
 from functools import cached_property
@@ -180,9 +180,7 @@ class Network:
         )  # fmt: skip
         return gradient
 
-    def texts(
-        self, batch: Batch, weights: Floats, mask: Floats, *, soft: bool = False, keep: bool = True
-    ) -> Floats:
+    def texts(self, batch: Batch, weights: Floats, mask: Floats, *, soft: bool = False, keep: bool = True) -> Floats:
         """Return the logits of every text, (groups, outputs, WIDTH), at a mask (places, WIDTH)."""
         logits = floats(batch.groups * self.sizes.outputs * WIDTH)
         texts_forward(

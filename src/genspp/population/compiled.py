@@ -13,7 +13,7 @@ import torch
 from genspp.data.encode import Encoded, Mask
 from genspp.kernels.inputs import Table
 from genspp.kernels.lanes import WIDTH
-from genspp.kernels.network import Extent, Space, make_space, network_layout
+from genspp.kernels.network import Extent, Space, make_space
 from genspp.kernels.predictor import Prefix, make_prefix, train_epoch, validate
 from genspp.kernels.texts import Layout, Texts, make_layout
 from genspp.model.passes import Batch, Network, prepare
@@ -61,7 +61,10 @@ class CompiledEvaluator:
     def select(self, genome: npt.NDArray[np.float32], data: Encoded) -> Mask:
         """Return the flat highlight mask that a genome gives to all texts of `data`."""
         table, (rows,) = prepare(self.task.vectors, self.task.shape.classes, data)
-        network, batch = Network(self.task.generator(), table), Batch.of_all(rows, self.task.class_weights, self.task.shape.hidden)
+        network, batch = (
+            Network(self.task.generator(), table),
+            Batch.of_all(rows, self.task.class_weights, self.task.shape.hidden),
+        )
         return self._pool.submit(_highlight, network, genome, batch).result()
 
     def train_predictor(
