@@ -17,7 +17,7 @@ from genspp.model.passes import Batch, Network, prepare
 from genspp.model.weights import flatten, kernel_order, load_flat, pack, unpack
 
 CASES = [*product(("gru", "bigru"), (False, True))]
-each_encoder = pytest.mark.parametrize(("cell", "normed"), CASES, ids=lambda value: str(value))
+each_encoder = pytest.mark.parametrize(("cell", "normed"), CASES, ids=str)
 
 
 @pytest.fixture(autouse=True)
