@@ -1,7 +1,7 @@
 """A2R: a second predictor with soft attention over every token teaches the generator.
 
 Yu et al. 2021, "Understanding Interlocking Dynamics of Cooperative Rationalization" (NeurIPS;
-https://github.com/Gorov/Understanding_Interlocking). The hard predictor f_h reads the drawn mask, the soft one f_s the
+https://github.com/Gorov/Understanding_Interlocking). The hard predictor f_h reads the mask, the soft one f_s the
 vectors times a, the softmax of the generator's margins over the tokens of a text. Both learn their task and to agree,
 CE(f_h) + CE(f_s) + lambda (KL(p_s || p_h) + KL(p_h || p_s)); the generator learns from f_s, which has seen every token,
 and from the regularisers of the mask, but not through f_h: a bad mask cannot lock it in. At test time f_h decides.
@@ -16,7 +16,7 @@ from genspp.kernels.losses import divergence, token_softmax, token_softmax_back
 from genspp.kernels.memory import Floats, floats
 from genspp.methods.base import METHODS
 from genspp.methods.gradient import GradientRationalizer, Session
-from genspp.methods.players import Reader
+from genspp.methods.players import Reader, Tally
 from genspp.model.networks import Shape
 from genspp.model.passes import Batch
 from genspp.settings import Setting, number
@@ -27,6 +27,7 @@ class A2R(GradientRationalizer):
     """A predictor with soft attention teaches the generator; the one behind the hard mask must agree with it."""
 
     title: ClassVar[str] = "A2R"
+    mask: ClassVar[str] = "threshold"  # nothing is to be explored by drawing: the soft predictor sees every token
     own: ClassVar[dict[str, Setting]] = {
         "lambda_d": Setting(1.0, number(0), "the weight of the divergence of the two predictors"),
     }
@@ -56,6 +57,17 @@ class A2R(GradientRationalizer):
         chooser.learn_from(batch, d_logits)
         optimizer.step()
         return task + soft_task + weight * apart + omega
+
+    def _measure(self, session: Session, batch: Batch, tally: Tally) -> None:
+        """Count a validation batch: what training minimises, with the likelier mask."""
+        mask, (hard, soft) = session.evaluation_mask(batch), session.readers
+        attention = _attention(
+            session.choosers[0].network.tokens(batch, session.choosers[0].weights, keep=False), batch
+        )
+        logits, soft_logits = hard.look(batch, mask), soft.look(batch, attention, soft=True)
+        apart, _ = _apart(hard.network.sizes.outputs, logits, soft_logits, batch)
+        own = soft.task(batch, soft_logits)[0] + session.settings["lambda_d"] * apart
+        tally.add(hard, logits, mask, batch, own * batch.texts)
 
 
 def _attention(logits: Floats, batch: Batch) -> Floats:

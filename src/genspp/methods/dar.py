@@ -11,7 +11,7 @@ from torch import nn
 
 from genspp.methods.base import METHODS
 from genspp.methods.gradient import GradientRationalizer, Session
-from genspp.methods.players import Reader
+from genspp.methods.players import Reader, Tally
 from genspp.model.optimizer import Adam
 from genspp.model.passes import Batch
 from genspp.settings import Setting, number
@@ -47,3 +47,9 @@ class DAR(GradientRationalizer):
         chooser.learn_from(batch, mask.back(d_task + weight * d_aligned + d_omega))
         optimizer.step()
         return task + weight * aligned + omega
+
+    def _measure(self, session: Session, batch: Batch, tally: Tally) -> None:
+        """Count a validation batch: what training minimises, with the likelier mask."""
+        mask, (reader, judge) = session.evaluation_mask(batch), session.readers
+        aligned, _ = judge.task(batch, judge.look(batch, mask))
+        tally.add(reader, reader.look(batch, mask), mask, batch, session.settings["lambda_a"] * aligned * batch.texts)

@@ -4,7 +4,6 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from genspp.kernels.lanes import WIDTH
 from genspp.kernels.losses import draw_mask
 from genspp.kernels.memory import Floats, floats
 from genspp.model.passes import Batch
@@ -38,8 +37,12 @@ class GumbelMask:
     def __init__(self, logits: Floats, batch: Batch, noise: np.random.Generator) -> None:
         self._batch = batch
         self.numbers, self._slopes, uniform = floats(batch.cells), floats(batch.cells), floats(batch.cells)
-        uniform[: batch.cells] = noise.random(batch.places * WIDTH, dtype=np.float32)
+        uniform[: batch.cells] = self._uniform(batch.cells, noise)
         draw_mask(batch.places, batch.cells, logits, uniform, batch.counted, self.numbers, self._slopes)
+
+    def _uniform(self, cells: int, noise: np.random.Generator) -> Floats | float:
+        """Return the uniform numbers whose logits are the noise."""
+        return noise.random(cells, dtype=np.float32)
 
     def back(self, d_mask: Floats) -> Floats:
         """Return the gradient of the logits: that of sigma(margin + noise)."""
@@ -47,3 +50,11 @@ class GumbelMask:
         slopes = (d_mask * self._slopes)[:cells]
         gradient[:cells], gradient[cells : 2 * cells] = -slopes, slopes
         return gradient
+
+
+@MASKS.register("threshold")
+class ThresholdMask(GumbelMask):
+    """Straight through as well, but without noise: 1 where selecting a token is preferred to dropping it."""
+
+    def _uniform(self, cells: int, noise: np.random.Generator) -> Floats | float:
+        return 0.5

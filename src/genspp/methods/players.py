@@ -86,9 +86,9 @@ class Reader(Player):
         classes = self.network.sizes.outputs
         return task_loss(batch.groups, classes, logits, layout.marks, layout.shares, d_logits), d_logits
 
-    def look(self, batch: Batch, mask: Floats) -> Floats:
+    def look(self, batch: Batch, mask: Floats, *, soft: bool = False) -> Floats:
         """Return the logits at a mask; nobody goes back."""
-        return self.network.texts(batch, self.weights, mask, keep=False)
+        return self.network.texts(batch, self.weights, mask, soft=soft, keep=False)
 
 
 @dataclass(frozen=True)
