@@ -183,7 +183,11 @@ def test_stopping_and_going_on(grid, tmp_path):
         process = subprocess.Popen(
             command, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=interruptible
         )
-        _wait(lambda before=stopped: log.exists() and log.read_text().count("\n") > before + 3)
+        try:
+            _wait(lambda before=stopped: log.exists() and log.read_text().count("\n") > before + 3)
+        except AssertionError:
+            process.kill()
+            raise
         os.kill(process.pid, sign)
         _, errors = process.communicate(timeout=60)
         time.sleep(0.5)

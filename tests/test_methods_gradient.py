@@ -6,13 +6,13 @@ import pickle
 import numpy as np
 import pytest
 import torch
+from genspp.runs import read_checkpoint, write_checkpoint
 from sklearn.base import clone
 
 from conftest import sentences
 from genspp.data.sources import defaults_of
 from genspp.errors import SettingsError
 from genspp.methods import FR, GRAT, MCD, METHODS, MGR, RNP, Rationalizer
-from genspp.runs import read_checkpoint, write_checkpoint
 from gradient_tools import QUICK, Notebook
 
 KINDS = (RNP, FR, MGR, MCD, GRAT)

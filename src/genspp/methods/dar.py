@@ -22,6 +22,7 @@ class DAR(GradientRationalizer):
     """RNP whose highlights a frozen full-text predictor must understand as well."""
 
     title: ClassVar[str] = "DAR"
+    full_text_first: ClassVar[bool] = True
     own: ClassVar[dict[str, Setting]] = {
         "lambda_a": Setting(1.0, number(0), "the weight of what the full-text predictor makes of the highlight"),
     }
@@ -31,7 +32,6 @@ class DAR(GradientRationalizer):
 
     def _players(self, session: Session) -> None:
         super()._players(session)
-        # The full-text predictor of every method is trained before the model is.
         judge = Reader(self.full_text_, Adam([(self.full_text_, 0.0)]), session.table, frozen=True)
         session.readers.append(judge)
 

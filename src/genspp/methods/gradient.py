@@ -96,6 +96,7 @@ class GradientRationalizer(Rationalizer):
         "hatexplain": {"alpha": 0.22},
     }
     mask: ClassVar[str] = "gumbel"
+    full_text_first: ClassVar[bool] = False  # whether the model needs the full-text predictor in its training
 
     # ------------------------------------------------------------------ what a method may change
 
@@ -136,9 +137,6 @@ class GradientRationalizer(Rationalizer):
     def _phases(self, settings: dict[str, Any]) -> tuple[int, int]:
         """Return how many epochs there are at most, and from which one on early stopping is armed."""
         return settings["max_epochs"], 0
-
-    def _prepare(self, session: Session, train: Rows, val: Rows) -> None:
-        """Do what comes before the first epoch, also before a resumed one."""
 
     def _update(self, session: Session, batch: Batch) -> float:
         """Train on a batch and return its loss: the sum, over the generators, of task loss and regularisers."""
@@ -195,8 +193,11 @@ class GradientRationalizer(Rationalizer):
         )
         table, (seen, unseen) = prepare(self.vectors_.table, len(self.classes_), train, val)
         with flushed():
-            self._train_full_text(settings, losses, table, seen, unseen)
+            if self.full_text_first:
+                self._train_full_text(settings, losses, table, seen, unseen)
             self._train_model(settings, losses, table, seen, unseen, recorder)
+            if not self.full_text_first:
+                self._train_full_text(settings, losses, table, seen, unseen)
 
     def _train_model(
         self, settings: dict[str, Any], losses: Losses, table: Table, train: Rows, val: Rows, recorder: Recorder
@@ -212,7 +213,6 @@ class GradientRationalizer(Rationalizer):
         if state is not None:
             self.history_ = list(state.pop("history"))
             loop.restore(state)
-        self._prepare(session, train, val)
         deal, val_batches = Dealer(train, losses, settings), validation_batches(val, losses, settings)
         while not loop.stopping.finished:
             started, epoch = perf_counter(), loop.stopping.epoch
