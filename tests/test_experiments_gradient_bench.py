@@ -1,8 +1,8 @@
 import torch
+from genspp.methods.networks import Batch
 
 from genspp.experiments.gradient_bench import TorchFR, method_epochs
 from genspp.methods import FR
-from genspp.methods.networks import Batch
 from gradient_tools import parameter_count, prepared
 
 

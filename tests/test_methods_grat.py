@@ -3,11 +3,11 @@ import math
 import numpy as np
 import pytest
 import torch
+from genspp.methods.grat import guide_loss, jensen_shannon
+from genspp.methods.networks import Batch
 
 from conftest import sentences
 from genspp.methods import GRAT
-from genspp.methods.grat import guide_loss, jensen_shannon
-from genspp.methods.networks import Batch
 from gradient_tools import QUICK, again, choices, classified, cross_entropy, drawn, omega, parameter_count, prepared
 
 
