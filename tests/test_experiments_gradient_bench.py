@@ -1,30 +1,71 @@
-import torch
-from genspp.methods.networks import Batch
+import io
 
-from genspp.experiments.gradient_bench import TorchFR, method_epochs
-from genspp.methods import FR
-from gradient_tools import parameter_count, prepared
+import pytest
+from rich.console import Console
 
-
-def test_the_reference_is_fr():
-    reference = TorchFR(torch.zeros(26, 25), 3, FR(hidden=8).settings())
-    assert sum(parameter.numel() for parameter in reference.parameters()) == parameter_count(FR, "toy")
+from genspp.experiments import gradient_bench
+from genspp.experiments.gradient_bench import Case, Texts, measure, quotient, random_case, show, toy_case
+from genspp.experiments.population_bench import random_task
+from genspp.methods import METHODS
 
 
-def test_the_reference_computes_what_fr_does():
-    model, _, _ = prepared(FR)
-    ours, ids = model.model_, torch.randint(1, 9, (5, 6), generator=torch.manual_seed(0))
-    reference = TorchFR(ours.vectors, 3, model.settings())
-    reference.gru.load_state_dict(ours.generator.encoder.gru.state_dict())
-    reference.norm.load_state_dict(ours.generator.encoder.norm.state_dict())
-    reference.choose.load_state_dict(ours.generator.output.state_dict())
-    reference.classify.load_state_dict(ours.predictor.output.state_dict())
-    with torch.no_grad():
-        batch, _ = Batch.sort(ours.vectors[ids], torch.ones(5, 6, dtype=torch.bool))
-        mask, logits = reference(ids, drawn=False)
-        assert torch.equal(ours.generator(batch).argmax(0).t(), mask.long())
-        torch.testing.assert_close(ours.predictor(batch, mask.t()), logits)
+@pytest.fixture
+def small() -> Case:
+    return random_case(random_task(texts=80, words=50, lengths=range(2, 9)))
 
 
-def test_so_many_epochs_are_measured():
-    assert len(method_epochs("fr", 2)) == 2
+@pytest.mark.parametrize("name", ["fr", "grat", "dar"])
+def test_both_are_measured_on_the_same_data(name: str, small: Case) -> None:
+    found = measure(name, small, rounds=1)
+    assert found.keys() == {"seconds", "torch", "ratio"}
+    assert found["ratio"] == pytest.approx(found["torch"] / found["seconds"], rel=0.1, abs=0.1)
+
+
+def test_a_round_is_some_epochs_of_ours_and_one_of_torch_s(small: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    clocks = []
+    original = gradient_bench.Clock
+    monkeypatch.setattr(
+        gradient_bench, "Clock", lambda *about, alone: clocks.append(original(*about, alone=alone)) or clocks[-1]
+    )
+    measure("fr", small, rounds=2)
+    assert (len(clocks[0].seconds), len(clocks[0].torch)) == (2 * gradient_bench.EPOCHS, 2)
+
+
+def test_a_method_that_torch_has_not_is_measured_alone(small: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(gradient_bench.TORCH_METHODS, "rnp")
+    assert measure("rnp", small, rounds=1).keys() == {"seconds"}
+
+
+def test_two_methods_are_measured_in_turn(small: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter([3.0, 1.0, 9.0, 2.0, 4.0, 2.0])
+    monkeypatch.setattr(gradient_bench, "measure", lambda *_, alone: {"seconds": next(seconds)})
+    assert quotient("grat", "fr", small) == 3.0
+
+
+def test_random_texts_are_those_of_the_task(small: Case) -> None:
+    task = random_task(texts=80, words=50, lengths=range(2, 9))
+    assert [len(tokens) for tokens in small.train.tokens] == task.train.lengths.tolist()
+    assert small.train.labels == task.train.labels.tolist()
+    first = small.vectors.index[small.train.tokens[0][0]]  # type: ignore[union-attr]
+    assert first == task.train.ids[0]
+
+
+def test_toy_has_the_settings_of_a_run_on_toy() -> None:
+    case = toy_case()
+    assert METHODS["fr"].settings_on(case.family, "sound")["vector_width"] == 25
+    assert set(case.train.labels) == set(case.val.labels)
+    assert isinstance(case.train, Texts)
+
+
+def test_the_table_has_every_method_and_both_sums() -> None:
+    epoch = {"fr": {"seconds": 0.1, "torch": 1.5, "ratio": 15.0}, "guest": {"seconds": 0.2}}
+    content = {
+        "epoch": {"toy": epoch},
+        "grat_over_fr": {"toy": 2.5},
+        "whole_run_of_fr": {"epochs": 7, "seconds": 3.0},
+    }
+    console = Console(file=io.StringIO(), width=120)
+    show(content, console)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    for part in ("15.0", "guest", "2.5 on toy", "7 epochs"):
+        assert part in text

@@ -1,120 +1,148 @@
 """How fast are the gradient methods? `make bench-gradient`.
 
-An epoch of every method on Toy, training and validation, on one core; an epoch of FR written with torch's own modules
-and optimizer, in the same run, so that the ratio holds on a noisy machine; and one whole run of FR, as
-`genspp train toy --method fr --seed 1` does it.
+Epochs of every gradient method, training and validation, and in between, in the same run, epochs of the same method by
+torch's own modules: so the ratios hold on a noisy machine. On Toy, and on random texts as many and as long as
+HateXplain's. One core, one thread; seconds are the processor's, in which other processes count little. And one whole
+run of FR, as `genspp train toy --method fr --seed 1` does it.
 """
 
 import argparse
 import os
 import tempfile
-from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
-import torch
 from rich.console import Console
 from rich.table import Table
-from torch import Tensor, nn
-from torch.nn import functional as F
 
 from genspp.app.configure import configure
 from genspp.app.runs import Run
 from genspp.app.train import proceed
-from genspp.data.encode import Encoded
-from genspp.experiments.population_bench import toy_task
+from genspp.data.encode import Encoded, encode
+from genspp.data.vectors import UNKNOWN, Vectors
+from genspp.experiments.population_bench import random_task
 from genspp.experiments.results import code_version, machine
+from genspp.experiments.torch_methods import TORCH_METHODS
+from genspp.experiments.torch_texts import PaddedTexts
 from genspp.files import write_json
 from genspp.methods import METHODS
 from genspp.methods.gradient import GradientRationalizer
 from genspp.model.inference import one_thread
-from genspp.population.evaluator import epoch_order
+from genspp.population.evaluator import Task
+from genspp.streams import epoch_order
 
-EPOCHS = 5  # measured, after one that compiles what there is to compile
-
-
-class TorchFR(nn.Module):
-    """FR on texts of one length, by torch alone. settings: those of `FR`."""
-
-    def __init__(self, table: Tensor, classes: int, settings: dict[str, Any]) -> None:
-        super().__init__()
-        self.table, self.settings, hidden = table, settings, settings["hidden"]
-        self.gru = nn.GRU(table.shape[1], hidden, bidirectional=True, batch_first=True)
-        self.norm = nn.LayerNorm(2 * hidden)
-        self.choose, self.classify = nn.Linear(2 * hidden, 2), nn.Linear(2 * hidden, classes)
-
-    def forward(self, ids: Tensor, drawn: bool) -> tuple[Tensor, Tensor]:
-        """Return the mask, (texts, tokens), and the class logits."""
-        vectors = self.table[ids]
-        logits = self.choose(self.norm(self.gru(vectors)[0]))
-        mask = F.gumbel_softmax(logits, hard=True)[..., 1] if drawn else (logits[..., 1] > logits[..., 0]).float()
-        return mask, self.classify(self.norm(self.gru(vectors * mask.unsqueeze(-1))[0]).max(1).values)
-
-    def loss(self, ids: Tensor, labels: Tensor, drawn: bool) -> Tensor:
-        """Return task loss, sparsity and contiguity."""
-        mask, logits = self.forward(ids, drawn)
-        alpha, lambda_s, lambda_c = (float(self.settings[name]) for name in ("alpha", "lambda_s", "lambda_c"))
-        omega = lambda_s * (mask.mean() - alpha).abs() + lambda_c * mask.diff(dim=1).abs().mean()
-        return F.cross_entropy(logits, labels) + omega
+ROUNDS = 3  # of some epochs of ours, and then one of torch's
+EPOCHS = 4  # of ours in a round
+# Epochs count from where a method has done what comes first: here, training G-RAT's guider alone.
+_BEGUN: dict[str, dict[str, Any]] = {"grat": {"pretrain_epochs": 0}}
 
 
-def torch_epochs(count: int) -> list[float]:
-    """Return the seconds of some epochs of `TorchFR`."""
-    task, settings = toy_task(), configure("toy", "fr")[0]["settings"]
-    table = torch.from_numpy(task.vectors)[:, : settings["vector_width"]].clone()
-    model = TorchFR(table, task.shape.classes, settings)
-    optimizer = torch.optim.Adam(model.parameters(), lr=settings["learning_rate"], fused=True)
-    (ids, labels), (val_ids, val_labels) = _tensors(task.train), _tensors(task.val)
-    seconds = []
-    for epoch in range(count):
-        started = perf_counter()
-        order = torch.from_numpy(epoch_order(0, epoch, len(ids)))
-        for rows in order.split(settings["batch_size"]):  # type: ignore[no-untyped-call]
-            optimizer.zero_grad()
-            model.loss(ids[rows], labels[rows], drawn=True).backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
-        with torch.inference_mode():
-            model.loss(val_ids, val_labels, drawn=False)
-        seconds.append(perf_counter() - started)
-    return seconds
+@dataclass(frozen=True)
+class Texts:
+    """Texts as lists of tokens, and their labels."""
+
+    tokens: list[list[str]]
+    labels: list[Any]
 
 
-def _tensors(data: Encoded) -> tuple[Tensor, Tensor]:
-    ids, _ = data.padded(np.arange(len(data)))
-    return torch.from_numpy(ids), torch.from_numpy(data.labels.astype(np.int64))
+@dataclass(frozen=True)
+class Case:
+    """Data to measure on. family: whose settings the methods take. vectors: those of the words, or what they are."""
+
+    train: Texts
+    val: Texts
+    family: str
+    vectors: Vectors | str
 
 
-class _Clock:
-    """A recorder that keeps the seconds of every epoch, and ends the training after some."""
+def toy_case() -> Case:
+    """Return the Toy data."""
+    splits = configure("toy", "fr")[1].splits
+    train, val = (Texts(part.keys(splits.tokenizer), list(part.labels)) for part in (splits.train, splits.val))
+    return Case(train, val, "toy", "onehot")
 
-    def __init__(self, epochs: int) -> None:
-        self.epochs, self.seconds = epochs, list[float]()
+
+def random_case(task: Task) -> Case:
+    """Return the texts of a task of random words."""
+    words = tuple(str(row) for row in range(2, len(task.vectors)))
+
+    def texts(data: Encoded) -> Texts:
+        rows = zip(data.starts, data.starts[1:], strict=False)
+        return Texts([[str(row) for row in data.ids[start:end]] for start, end in rows], data.labels.tolist())
+
+    return Case(texts(task.train), texts(task.val), "hatexplain", Vectors(words, task.vectors, "random"))
+
+
+class TorchEpochs:
+    """Epochs of a method by torch, which start where a model stands."""
+
+    def __init__(self, name: str, model: GradientRationalizer, case: Case) -> None:
+        companions, classes = model._companions(model._shape()), model.classes_
+        weights = np.ones(len(classes), np.float32)
+        self._method = TORCH_METHODS[name](
+            model.model_, companions, model.full_text_, model.settings(len(classes)), weights
+        )
+        self._train, self._val = (_padded(part, model) for part in (case.train, case.val))
+        self.seconds = list[float]()
+        self._method.epoch(self._train, self._val, np.arange(2))  # what torch does once, it does now
+
+    def run(self) -> None:
+        """Run an epoch and note its time."""
+        started = process_time()
+        self._method.epoch(self._train, self._val, epoch_order(0, len(self.seconds), len(self._train)))
+        self.seconds.append(process_time() - started)
+
+
+def _padded(texts: Texts, model: GradientRationalizer) -> PaddedTexts:
+    labels, vectors = np.searchsorted(model.classes_, texts.labels), model.vectors_
+    return PaddedTexts(encode(texts.tokens, vectors.index, UNKNOWN, labels.astype(np.int32)), vectors.table)
+
+
+class Clock:
+    """A recorder that takes the time of a model's epochs, and after every round of them of one by torch."""
+
+    def __init__(self, name: str, model: GradientRationalizer, case: Case, *, alone: bool) -> None:
+        self._about, self._alone = (name, model, case), alone or name not in TORCH_METHODS
+        self.seconds, self.torch = list[float](), list[float]()
 
     def restore(self) -> None:
-        """Start anew."""
+        """Start: the model has its networks, and its full-text predictor is trained."""
+        self._other = None if self._alone else TorchEpochs(*self._about)
+        self._started = process_time()
 
     def record(self, line: dict[str, Any], state: dict[str, Any], total: int) -> None:
-        """Note the seconds."""
-        self.seconds.append(line["seconds"])
-        if len(self.seconds) == self.epochs:
-            raise _EnoughError
+        """Note the time of an epoch; the first, in which code is compiled, does not count."""
+        if line["epoch"] > 0:
+            self.seconds.append(process_time() - self._started)
+            if self._other is not None and line["epoch"] % EPOCHS == 0:
+                self._other.run()
+                self.torch = self._other.seconds
+        self._started = process_time()
 
 
-class _EnoughError(Exception):
-    """All epochs are measured."""
+def measure(name: str, case: Case, rounds: int = ROUNDS, *, alone: bool = False) -> dict[str, float]:
+    """Return the seconds per epoch of a method, by us and, unless it is measured alone, by torch, and their ratio."""
+    epochs = {"max_epochs": 1 + rounds * EPOCHS, "patience": 1 + rounds * EPOCHS}
+    settings = METHODS[name].settings_on(case.family, "sound") | _BEGUN.get(name, {}) | epochs
+    model: Any = METHODS[name](**settings | {"vectors": case.vectors})
+    clock = Clock(name, model, case, alone=alone)
+    validation = case.val.tokens, case.val.labels
+    model.fit(case.train.tokens, case.train.labels, validation=validation, recorder=clock)
+    found = {"seconds": round(median(clock.seconds), 4)}
+    if clock.torch:
+        found |= {"torch": round(median(clock.torch), 3)}
+        found |= {"ratio": round(median(clock.torch) / median(clock.seconds), 1)}
+    return found
 
 
-def method_epochs(method: str, count: int) -> list[float]:
-    """Return the seconds of some epochs of a method on Toy; those of G-RAT after its pre-training."""
-    before: dict[str, Any] = {"pretrain_epochs": 0} if method == "grat" else {}
-    config, data = configure("toy", method, seed=1, **before)
-    clock, parts = _Clock(count), data.splits
-    with suppress(_EnoughError):
-        METHODS[method](**config["settings"]).fit(parts.train, validation=parts.val, recorder=clock)
-    return clock.seconds
+def quotient(name: str, other: str, case: Case) -> float:
+    """Return how many times as long as an epoch of another method one of this takes; measured in turn."""
+    pairs = [[measure(kind, case, 1, alone=True)["seconds"] for kind in (name, other)] for _ in range(ROUNDS)]
+    return round(median(a / b for a, b in pairs), 2)
 
 
 def whole_run() -> dict[str, float]:
@@ -133,18 +161,33 @@ def bench() -> dict[str, Any]:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     names = [name for name, kind in METHODS.items() if issubclass(kind, GradientRationalizer)]
+    cases = {"toy": toy_case(), "hatexplain": random_case(random_task())}
     with one_thread():
-        seconds = {name: round(median(method_epochs(name, EPOCHS + 1)[1:]), 3) for name in names}
-        seconds["fr_torch"] = round(median(torch_epochs(EPOCHS + 1)[1:]), 3)
+        epochs = {case: {name: measure(name, data) for name in names} for case, data in cases.items()}
+        longer = {case: quotient("grat", "fr", data) for case, data in cases.items()}
     return {
         "command": "make bench-gradient",
         "code": code_version(),
         "machine": machine(),
-        "epochs_measured": EPOCHS,
-        "seconds_an_epoch": seconds,
-        "speedup": round(seconds["fr_torch"] / seconds["fr"], 1),
+        "epochs_measured": {"ours": ROUNDS * EPOCHS, "torch": ROUNDS},
+        "epoch": epochs,
+        "grat_over_fr": longer,
         "whole_run_of_fr": whole_run(),
     }
+
+
+def show(content: dict[str, Any], console: Console) -> None:
+    """Print the table."""
+    table = Table("seconds per epoch, one core", "", "ours", "torch", "ratio")
+    for case, methods in content["epoch"].items():
+        for name, found in methods.items():
+            torch_s = f"{found['torch']:.2f}" if "torch" in found else "-"
+            table.add_row(case, name, f"{found['seconds']:.3f}", torch_s, str(found.get("ratio", "-")))
+    console.print(table)
+    longer = ", ".join(f"{ratio} on {case}" for case, ratio in content["grat_over_fr"].items())
+    console.print(f"An epoch of G-RAT takes so many times one of FR: {longer}.")
+    run = content["whole_run_of_fr"]
+    console.print(f"A whole run of FR on Toy: {run['epochs']} epochs, {run['seconds']} s.")
 
 
 def main() -> None:
@@ -153,13 +196,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/bench-gradient.json"))
     arguments = parser.parse_args()
     content = bench()
-    table = Table("Toy, one core", "seconds an epoch")
-    for name, seconds in content["seconds_an_epoch"].items():
-        table.add_row(name, f"{seconds:.2f}")
-    console = Console(highlight=False)
-    console.print(table)
-    run = content["whole_run_of_fr"]
-    console.print(f"FR is {content['speedup']}x as fast as with torch's modules; a whole run took {run['seconds']} s.")
+    show(content, Console(highlight=False))
     write_json(arguments.out, content)
 
 

@@ -24,7 +24,8 @@ from genspp.kernels.memory import (
     where_cell,
 )
 
-LOWEST = -3e38
+# Below every feature, but far from overflow: a lane without text pools to it, and inf times its share, 0, would be NaN.
+LOWEST = -1e30
 
 
 @routine

@@ -155,6 +155,19 @@ def total(typing: Any, value: Any) -> Any:
     return types.float32(value), generate
 
 
+@instruction
+def across(typing: Any, value: Any) -> Any:
+    """Return the sum over four units, pairwise."""
+    if value != FOUR:
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        a, b, c, d = unpack(builder, arguments[0], QUAD)
+        return pack(builder, [builder.fadd(builder.fadd(a, b), builder.fadd(c, d))])
+
+    return ONE(value), generate
+
+
 def _transpose(builder: Any, vectors: list[Any]) -> list[Any]:
     """Transpose 4 x 4 blocks: lane 4b+p of vector q becomes lane 4b+q of vector p, in two rounds of shuffles."""
 

@@ -95,7 +95,7 @@ class Batch:
         within = np.arange(len(rows.ids)) - np.repeat(rows.starts[:-1], rows.data.lengths)
         return np.asarray(np.repeat(base, rows.data.lengths) + within * WIDTH)
 
-    @property
+    @cached_property
     def extent(self) -> Extent:
         """What its memory must hold."""
         first = self.layout.first[: self.groups + 1]
