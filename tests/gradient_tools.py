@@ -20,7 +20,7 @@ from genspp.methods.gradient import GradientRationalizer, Session
 from genspp.methods.players import Losses
 from genspp.model.networks import Generator, Predictor
 from genspp.model.passes import Batch, prepare
-from genspp.model.weights import flatten, load_flat
+from genspp.model.weights import draw, load_flat
 
 SIZES = {"toy": (25, 8, 3), "hatexplain": (25, 16, 2)}  # inputs, hidden units, classes
 QUICK: dict[str, Any] = {
@@ -72,9 +72,9 @@ def prepared(kind: type[GradientRationalizer], **settings: Any) -> tuple[Any, Se
     companions = model._companions(model._shape())
     for number, module in enumerate((model.model_, model.full_text_, companions)):
         if any(True for _ in module.parameters()):  # a norm that is still the identity would hide a missing one
-            flat = flatten(module)
-            stir = np.random.default_rng(number).normal(0, 0.3, len(flat))
-            load_flat(module, (flat + stir).astype(np.float32))
+            numbers = np.random.default_rng(number)
+            flat = draw(numbers, module)
+            load_flat(module, flat + numbers.normal(0, 0.3, len(flat)).astype(np.float32))
     table, (rows,) = prepare(TABLE, 3, TEXTS)
     losses = Losses(full["alpha"], full["lambda_s"], full["lambda_c"], CLASS_WEIGHTS, full["padding_in_losses"])
     session = Session(full, losses, table, model._optimizers(full, companions), companions)

@@ -10,6 +10,8 @@ from genspp.kernels import losses
 from genspp.kernels.lanes import WIDTH
 from genspp.kernels.memory import floats
 from genspp.methods.fr import FR
+from genspp.methods.grat import GRAT
+from genspp.methods.mcd import MCD
 from genspp.model.networks import Shape
 from genspp.model.passes import Batch, Network, prepare
 from genspp.model.weights import count, draw, flatten, kernel_order, pack
@@ -34,12 +36,16 @@ def population(workers: int) -> list[np.ndarray]:
     return found
 
 
-def gradient_method() -> list[np.ndarray]:
-    """Return what two epochs of FR end with."""
-    model = FR(hidden=5, max_epochs=2, lambda_c=1.0, learning_rate=0.01, batch_size=16).fit(*sentences(60))
-    history = [[line["train_loss"], line["val_loss"], line["selection_rate"]] for line in model.history_]
-    masks = [np.array(rationale.mask) for rationale in model.explain(sentences(20, seed=1)[0])]
-    return [flatten(model.model_), flatten(model.full_text_), np.array(history), *masks]
+def gradient_methods() -> list[np.ndarray]:
+    """Return what some epochs of FR, of MCD (two updates per batch) and of G-RAT (with its guider) end with."""
+    found = []
+    settings = {"hidden": 5, "max_epochs": 2, "lambda_c": 1.0, "learning_rate": 0.01, "batch_size": 16}
+    for model in (FR(**settings), MCD(**settings), GRAT(**settings, pretrain_epochs=1)):
+        model.fit(*sentences(60))
+        history = [[line["train_loss"], line["val_loss"], line["selection_rate"]] for line in model.history_]
+        masks = [np.array(rationale.mask) for rationale in model.explain(sentences(20, seed=1)[0])]
+        found += [flatten(model.model_), flatten(model.full_text_), np.array(history), *masks]
+    return found
 
 
 def other_kernels() -> list[np.ndarray]:
@@ -64,7 +70,7 @@ def other_kernels() -> list[np.ndarray]:
 def hashes(workers: int) -> list[str]:
     """Return one hash for the population, one for the gradient methods, one for the rest."""
     found = []
-    for numbers in (population(workers), gradient_method(), other_kernels()):
+    for numbers in (population(workers), gradient_methods(), other_kernels()):
         found.append(hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in numbers)).hexdigest())
     return found
 

@@ -188,21 +188,3 @@ def test_pairs_of_neighbours_are_counted_where_masks_are():
     assert batch_of([4, 3, 1]).pairs == 3 + 2
     assert batch_of([4, 3, 1], padded=True).pairs == 3 * 3
     assert batch_of([1, 1]).pairs == 0
-
-
-def test_attention_is_a_softmax_over_the_tokens_of_a_text():
-    batch, rng = batch_of([4, 3, 1, 6, 2, 2, 5, 1, 3]), np.random.default_rng(0)
-    cells = batch.cells
-    logits, attention, slope, gradient = floats(2 * cells), floats(cells), floats(cells), floats(2 * cells)
-    logits[: 2 * cells], slope[:cells] = 3 * rng.normal(size=2 * cells), rng.normal(size=cells)
-    losses.token_softmax(batch.groups, batch.layout.first, cells, logits, batch.real, attention)
-    losses.token_softmax_back(batch.groups, batch.layout.first, cells, attention, slope, gradient)
-    x, loss = graph(logits), torch.zeros(())
-    for own in lanes_of_texts(batch):
-        real = own[batch.real[own] > 0]
-        right = (x[real + cells] - x[real]).softmax(0)
-        np.testing.assert_allclose(attention[real], right.detach(), atol=1e-6)
-        assert not attention[own[len(real) :]].any()
-        loss = loss + (right * torch.from_numpy(slope[real])).sum()
-    loss.backward()
-    np.testing.assert_allclose(gradient[: 2 * cells], x.grad.numpy()[: 2 * cells], atol=1e-6)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
 from torch import nn
+from torch.random import fork_rng
 
 from genspp.data.corpus import Corpus, Texts, as_corpus, check_labels, stratified_split
 from genspp.data.encode import Encoded, encode
@@ -175,7 +176,8 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         self.classes_, self.vectors_, self._settings_, self.history_ = classes, vectors, settings, []
         self._make_networks()
         encoded = encode(keys, vectors.index, UNKNOWN, numbers), encode(val_keys, vectors.index, UNKNOWN, val_numbers)
-        self._train(settings, *encoded, weights, recorder or Forgetful())
+        with fork_rng(devices=[]):  # the networks' first weights come from the seed, yet torch's modules draw some too
+            self._train(settings, *encoded, weights, recorder or Forgetful())
         self.model_.eval()
         self.full_text_.eval()
         self._finished = True
@@ -262,7 +264,9 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
     # ------------------------------------------------------------------ shared work
 
     def _make_networks(self) -> None:
-        self.model_, self.full_text_ = self._networks(self._settings_, self.vectors_.table.shape[1], len(self.classes_))
+        inputs, classes = self.vectors_.table.shape[1], len(self.classes_)
+        with fork_rng(devices=[]):
+            self.model_, self.full_text_ = self._networks(self._settings_, inputs, classes)
         self.model_.eval()
         self.full_text_.eval()
 

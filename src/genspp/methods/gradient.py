@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import nn
+from torch.random import fork_rng
 
 from genspp.data.encode import Encoded
 from genspp.kernels.inputs import Table
@@ -162,7 +163,8 @@ class GradientRationalizer(Rationalizer):
     def parameter_count(self) -> int:
         """The number of parameters that training moves, those of discarded companions included."""
         self._check_fitted()
-        return count(nn.ModuleList([self.model_, self._companions(self._shape())]))
+        with fork_rng(devices=[]):
+            return count(nn.ModuleList([self.model_, self._companions(self._shape())]))
 
     def _shape(self) -> Shape:
         return Shape(self.vectors_.table.shape[1], self._settings_["hidden"], len(self.classes_))
