@@ -35,7 +35,7 @@ from genspp.model.inference import one_thread
 from genspp.population.evaluator import Task
 from genspp.streams import epoch_order
 
-ROUNDS = 3  # of some epochs of ours, and then one of torch's
+ROUNDS = 2  # of some epochs of ours, and then one of torch's
 EPOCHS = 4  # of ours in a round
 # Epochs count from where a method has done what comes first: here, training G-RAT's guider alone.
 _BEGUN: dict[str, dict[str, Any]] = {"grat": {"pretrain_epochs": 0}}
