@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from genspp.data.encode import Encoded
-from genspp.model.spp import Shape
+from genspp.model.networks import Cell, Shape
 from genspp.population.evaluator import Task, Training
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -82,6 +82,7 @@ def make_task(
     seed: int = 0,
     *,
     shape: Shape | None = None,
+    cell: Cell = "gru",
     rows: int = 90,
     longest: int = 7,
     onehot: bool = False,
@@ -98,6 +99,7 @@ def make_task(
     weights = np.array(class_weights or [1.0] * shape.classes, np.float32)
     return Task(
         shape,
+        cell,
         vectors,
         random_encoded(stream, rows, longest, words, shape.classes),
         random_encoded(stream, rows // 2, longest, words, shape.classes),

@@ -1,20 +1,27 @@
 """What the tests of the gradient-trained methods share: settings, models in mid-training, slow reference code."""
 
+import copy
 import math
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
-from torch import Tensor, nn
 
-from genspp.data.embeddings import onehot
+from genspp.app.runs import write_checkpoint
+from genspp.data.encode import Encoded
+from genspp.data.vectors import Vectors, onehot
+from genspp.kernels.lanes import WIDTH
+from genspp.kernels.memory import Floats, floats
+from genspp.kernels.texts import make_layout
 from genspp.methods.gradient import GradientRationalizer, Session
-from genspp.methods.losses import Losses
-from genspp.methods.networks import Batch, Encoder, Generator, Predictor
-from genspp.methods.training import seeded
+from genspp.methods.players import Losses
+from genspp.model.networks import Generator, Predictor
+from genspp.model.passes import Batch, prepare
+from genspp.model.weights import flatten, load_flat
 
-WORDS = ("good", "bad", "the", "a", "film", "was", "and", "it")
 SIZES = {"toy": (25, 8, 3), "hatexplain": (25, 16, 2)}  # inputs, hidden units, classes
 QUICK: dict[str, Any] = {
     "vectors": "onehot",
@@ -27,12 +34,22 @@ QUICK: dict[str, Any] = {
     "seed": 3,
 }
 
+# Nine texts of unequal length, so that two groups of lanes are needed and the second is not full; three classes.
+LENGTHS = np.array([2, 6, 4, 1, 4, 3, 5, 1, 2])
+TABLE = np.random.RandomState(4).normal(0, 1, (12, 5)).astype(np.float32) * (np.arange(12) > 0)[:, None]
+TEXTS = Encoded(
+    np.random.RandomState(5).randint(1, 12, LENGTHS.sum()).astype(np.int32),
+    np.concatenate([[0], np.cumsum(LENGTHS)]).astype(np.int64),
+    np.array([0, 2, 1, 1, 0, 2, 2, 0, 1], np.int32),
+)
+CLASS_WEIGHTS = np.array([1.0, 2.0, 0.5], np.float32)
+
 
 class Notebook:
-    """A recorder that keeps everything, and breaks off after so many lines."""
+    """A recorder that keeps all lines, and the state after each of them in a folder if there is one."""
 
-    def __init__(self, state: dict[str, Any] | None = None, stop_after: int | None = None) -> None:
-        self.state, self.stop_after = state, stop_after
+    def __init__(self, state: dict[str, Any] | None = None, folder: Path | None = None) -> None:
+        self.state, self.folder = state, folder
         self.lines: list[dict[str, Any]] = []
         self.totals: set[int] = set()
 
@@ -42,107 +59,138 @@ class Notebook:
     def record(self, line: dict[str, Any], state: dict[str, Any], total: int) -> None:
         self.lines.append(line)
         self.totals.add(total)
-        self.state = state
-        if len(self.lines) == self.stop_after:
-            raise KeyboardInterrupt
+        if self.folder is not None:
+            write_checkpoint(self.folder / str(line["epoch"]), state)
 
 
 def prepared(kind: type[GradientRationalizer], **settings: Any) -> tuple[Any, Session, Batch]:
-    """Return a model with fresh weights, a session in its first epoch, and a batch of five texts of unequal length."""
-    model = kind(**{"vectors": "onehot", "hidden": 3, "alpha": 0.3, "lambda_c": 0.7, "lambda_s": 1.3, **settings})
-    model._settings_ = model.settings()
-    model.classes_, model.vectors_ = np.array(["x", "y", "z"]), onehot([list(WORDS)])
+    """Return a model with weights that are not the first ones, a session in its first epoch, and all `TEXTS`."""
+    model: Any = kind(**{"hidden": 3, "alpha": 0.3, "lambda_c": 0.7, "lambda_s": 1.3, **settings})
+    model._settings_ = full = model.settings()
+    model.classes_, model.vectors_ = np.array(["x", "y", "z"]), Vectors(tuple(map(str, range(10))), TABLE, "random")
     model._make_networks()
-    with seeded(5):  # a norm that is still the identity would hide a missing one
-        for parameter in model.model_.parameters():
-            parameter.data += 0.2 * torch.randn(parameter.shape)
-        companions = model._companions(model._shape())
-        vectors = torch.randn(len(WORDS), 6, 5)
-    full = model._settings_
-    weights = torch.tensor([1.0, 2.0, 0.5])
-    losses = Losses(full["alpha"], full["lambda_s"], full["lambda_c"], weights, full["padding_in_losses"])
-    sampled = full["eval_mask"] == "sample"
-    session = Session(model.model_, losses, sampled, full["seed"], model._optimizers(full, companions), companions)
+    companions = model._companions(model._shape())
+    for number, module in enumerate((model.model_, model.full_text_, companions)):
+        if any(True for _ in module.parameters()):  # a norm that is still the identity would hide a missing one
+            flat = flatten(module)
+            stir = np.random.default_rng(number).normal(0, 0.3, len(flat))
+            load_flat(module, (flat + stir).astype(np.float32))
+    table, (rows,) = prepare(TABLE, 3, TEXTS)
+    losses = Losses(full["alpha"], full["lambda_s"], full["lambda_c"], CLASS_WEIGHTS, full["padding_in_losses"])
+    session = Session(full, losses, table, model._optimizers(full, companions), companions)
+    model._players(session)
     session.begin(0, 7)
-    lengths = np.array([6, 4, 4, 2, 1])
-    vectors *= torch.from_numpy(np.arange(6)[:, None] < lengths)
-    return model, session, Batch(vectors, lengths, torch.tensor([0, 2, 1, 1, 0]))
+    layout = make_layout(len(TEXTS), rows.longest, rows.words)
+    batch = Batch(rows, np.arange(len(TEXTS)), CLASS_WEIGHTS, full["hidden"], layout, padded=losses.padding)
+    return model, session, batch
 
 
-def again(session: Session) -> torch.Generator:
-    """Return the random numbers of the session's epoch from their start."""
-    noise = torch.Generator()
-    noise.set_state(session.noise.get_state())
-    return noise
+def put(session: Session) -> None:
+    """Write the weights of a session to its modules, which torch reads."""
+    for optimizer in session.optimizers:
+        optimizer.put()
+
+
+def again(session: Session) -> np.random.Generator:
+    """Return the random numbers of the session's epoch as they stand."""
+    return copy.deepcopy(session.noise)
 
 
 def parameter_count(kind: type[GradientRationalizer], data: str) -> int:
     """Return the number of trained parameters on a data set of the paper."""
     inputs, hidden, classes = SIZES[data]
-    model = kind(hidden=hidden)
+    model: Any = kind(hidden=hidden)
     model._settings_ = model.settings()
     model.classes_ = np.arange(classes)
     model.vectors_ = onehot([[str(i) for i in range(inputs)]])
     model._make_networks()
-    return model.parameter_count
+    model._finished = True
+    return int(model.parameter_count)
 
 
-# ---- the definitions, text by text, with torch's own GRU ------------------------------------------
+# ---- the definitions, text by text, by torch; arrays over tokens are flat, (places, WIDTH), as in the code -------
 
 
-def encoded(encoder: Encoder, vectors: Tensor) -> Tensor:
-    """Return the states of one text, (tokens, 2 hidden), from its vectors, (tokens, inputs)."""
-    hidden = encoder.gru.weight_hh_l0.shape[1]
-    gru = nn.GRU(vectors.shape[1], hidden, bidirectional=True)
-    gru.load_state_dict(encoder.gru.state_dict())
-    states = gru(vectors.unsqueeze(1))[0].squeeze(1)
-    return states if encoder.norm is None else encoder.norm(states)
+def lanes(batch: Batch) -> list[tuple[int, npt.NDArray[np.int64]]]:
+    """Return every text of a batch in the order of its lanes, with the cells of its places, padding included."""
+    found = []
+    for lane in range(batch.texts):
+        group, column = divmod(lane, WIDTH)
+        places = np.arange(batch.layout.first[group], batch.layout.first[group + 1])
+        found.append((int(batch.layout.rows[lane]), places * WIDTH + column))
+    return found
 
 
-@torch.no_grad()
-def choices(generator: Generator, batch: Batch) -> Tensor:
-    """Return the selection logits, (2, tokens, texts); the states of padding are zero before the norm."""
-    rows = []
-    for column, length in enumerate(batch.lengths):
-        states = torch.zeros(batch.places, generator.output.in_features)
-        if generator.encoder.norm is not None:
-            states = generator.encoder.norm(states)
-        states = torch.cat([encoded(generator.encoder, batch.vectors[:, :length, column].t()), states[length:]])
-        rows.append(generator.output(states).t())
-    return torch.stack(rows, 2)
-
-
-def drawn(logits: Tensor, noise: torch.Generator) -> Tensor:
-    """Return a Gumbel mask, padding included."""
-    uniform = torch.rand(logits.shape[1:], generator=noise)
-    return (logits[1] - logits[0] + torch.log(uniform) - torch.log(1 - uniform) > 0).float()
+def vectors_of(text: int) -> torch.Tensor:
+    return torch.from_numpy(TABLE)[TEXTS.ids[TEXTS.starts[text] : TEXTS.starts[text + 1]].astype(np.int64)]
 
 
 @torch.no_grad()
-def classified(predictor: Predictor, batch: Batch, mask: Tensor) -> Tensor:
-    """Return the class logits, (texts, classes)."""
+def choices(generator: Generator, batch: Batch) -> npt.NDArray[np.float32]:
+    """Return the selection logits, (2, cells); the states of padding are zero before the norm."""
+    found = np.zeros((2, batch.cells), np.float32)
+    for text, cells in lanes(batch):
+        vectors = torch.zeros(len(cells), TABLE.shape[1])
+        vectors[: LENGTHS[text]] = vectors_of(text)
+        real = torch.arange(len(cells)) < int(LENGTHS[text])
+        found[:, cells] = generator(vectors[None], real[None])[0].t().numpy()
+    return found
+
+
+def drawn(logits: npt.NDArray[np.float32], batch: Batch, noise: np.random.Generator) -> Floats:
+    """Return a Gumbel mask; where padding is no part of the losses, none of it is selected."""
+    uniform = noise.random(batch.cells, dtype=np.float32).astype(np.float64)
+    return masked(logits[1] - logits[0] + np.log(uniform) - np.log(1 - uniform) > 0, batch)
+
+
+def likelier(logits: npt.NDArray[np.float32], batch: Batch) -> Floats:
+    """Return the mask at evaluation."""
+    return masked(logits[1] >= logits[0], batch)
+
+
+def masked(chosen: npt.NDArray[np.bool_], batch: Batch) -> Floats:
+    mask = floats(batch.cells)
+    mask[: batch.cells] = chosen * batch.counted[: batch.cells]
+    return mask
+
+
+@torch.no_grad()
+def classified(predictor: Predictor, batch: Batch, mask: Floats) -> torch.Tensor:
+    """Return the class logits, (texts, classes), in the order of the lanes."""
     rows = []
-    for column, length in enumerate(batch.lengths):
-        states = encoded(predictor.encoder, batch.vectors[:, :length, column].t() * mask[:length, column, None])
-        rows.append(predictor.output(states.max(0).values))
+    for text, cells in lanes(batch):
+        seen = torch.from_numpy(np.array(mask[cells[: LENGTHS[text]]]))
+        rows.append(predictor(vectors_of(text)[None], torch.ones(1, len(seen), dtype=torch.bool), seen[None])[0])
     return torch.stack(rows)
 
 
-def cross_entropy(logits: Tensor, batch: Batch, weights: Tensor) -> float:
+def everything(batch: Batch) -> Floats:
+    """Return the mask of a full text."""
+    return batch.real.copy()
+
+
+def cross_entropy(logits: torch.Tensor, batch: Batch) -> float:
     total = weight = 0.0
-    for row, label in zip(logits.softmax(1).tolist(), batch.labels.tolist(), strict=True):
-        total -= float(weights[label]) * math.log(row[label])
-        weight += float(weights[label])
+    for (text, _), row in zip(lanes(batch), logits.softmax(1).tolist(), strict=True):
+        own = float(CLASS_WEIGHTS[TEXTS.labels[text]])
+        total -= own * math.log(row[TEXTS.labels[text]])
+        weight += own
     return total / weight
 
 
-def omega(mask: Tensor, batch: Batch, losses: Losses) -> float:
+def divergence(full: torch.Tensor, highlight: torch.Tensor) -> float:
+    """Return the mean over texts of KL(full || highlight)."""
+    rows = zip(full.softmax(1).tolist(), highlight.softmax(1).tolist(), strict=True)
+    return sum(p * math.log(p / q) for ps, qs in rows for p, q in zip(ps, qs, strict=True)) / len(full)
+
+
+def omega(mask: Floats, batch: Batch, losses: Losses) -> float:
     """Return the weighted sparsity and contiguity losses."""
     selected = switches = pairs = 0.0
-    for column, length in enumerate(batch.lengths):
-        seen = mask[: len(mask) if losses.padding else length, column].tolist()
+    for text, cells in lanes(batch):
+        seen = mask[cells if losses.padding else cells[: LENGTHS[text]]].tolist()
         selected += sum(seen)
         switches += sum(abs(a - b) for a, b in pairwise(seen))
         pairs += len(seen) - 1
-    sparsity = abs(selected / sum(batch.lengths) - losses.alpha)
-    return losses.lambda_s * sparsity + losses.lambda_c * switches / pairs
+    sparsity = abs(selected / LENGTHS.sum() - losses.alpha)
+    return float(losses.lambda_s * sparsity + losses.lambda_c * switches / pairs)

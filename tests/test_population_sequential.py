@@ -7,15 +7,18 @@ from torch.nn import functional as F
 
 from conftest import make_task
 from genspp.data.encode import Encoded
-from genspp.methods.genspp import initial_genomes
-from genspp.model.genome import load_flat, predictor_parts
-from genspp.model.spp import Predictor, Shape
-from genspp.population.evaluator import Training, epoch_order, fresh_predictor
+from genspp.model.weights import draw, flatten, load_flat
+from genspp.population.evaluator import Training, fresh_predictor
 from genspp.population.sequential import SequentialEvaluator
+from genspp.streams import Purpose, epoch_order, stream
+
+
+def random_genomes(task, count):
+    return np.stack([draw(stream(1, Purpose.GENOME, i), task.generator()) for i in range(count)])
 
 
 def test_one_and_two_workers_agree_to_the_bit(task):
-    genomes = initial_genomes(1, 4, task.shape)
+    genomes = random_genomes(task, 4)
     alone, pair = SequentialEvaluator(task), SequentialEvaluator(task, workers=2)
     try:
         assert alone.evaluate(genomes, [1, 2, 3, 4]) == pair.evaluate(genomes, [1, 2, 3, 4])
@@ -24,7 +27,7 @@ def test_one_and_two_workers_agree_to_the_bit(task):
 
 
 def test_an_evaluation_depends_on_its_genome_and_seed_alone(task):
-    genomes = initial_genomes(1, 3, task.shape)
+    genomes = random_genomes(task, 3)
     evaluator = SequentialEvaluator(task)
     together = evaluator.evaluate(genomes, [1, 2, 3])
     assert evaluator.evaluate(genomes[::-1], [3, 2, 1]) == together[::-1]
@@ -37,9 +40,8 @@ def test_it_is_plain_training_with_torchs_adam():
     val_everything = np.ones(len(task.val.ids), np.uint8)
     trained = SequentialEvaluator(task).train_predictor(everything, val_everything, seed=5)
 
-    predictor = Predictor(task.shape)
-    parts = predictor_parts(task.shape)
-    load_flat(predictor, fresh_predictor(5, task.shape), parts)
+    predictor = task.predictor()
+    load_flat(predictor, fresh_predictor(5, task))
     order = epoch_order(5, 0, len(task.train))
     optimizer = torch.optim.Adam(predictor.parameters(), lr=1e-2)
     weights = torch.tensor([1.0, 2.0, 0.5])
@@ -47,12 +49,12 @@ def test_it_is_plain_training_with_torchs_adam():
     for row in order:  # one text at a time: nothing is padded
         ids = torch.from_numpy(task.train.ids[task.train.starts[row] : task.train.starts[row + 1]].astype(int))
         vectors = torch.from_numpy(task.vectors)[ids][None]
-        logits.append(predictor(vectors, torch.ones(1, len(ids)))[0])
+        everything = torch.ones(1, len(ids))
+        logits.append(predictor(vectors, everything.bool(), everything)[0])
     loss = F.cross_entropy(torch.stack(logits), torch.from_numpy(task.train.labels[order].astype(int)), weights)
     loss.backward()
     optimizer.step()
-    expected = torch.nn.utils.parameters_to_vector(predictor.parameters()).detach().numpy()
-    np.testing.assert_allclose(trained.weights, expected, atol=1e-5)
+    np.testing.assert_allclose(trained.weights, flatten(predictor), atol=1e-5)
 
 
 def test_patience_returns_the_best_epoch(task):
@@ -85,14 +87,12 @@ def test_selection_rate_is_the_mean_over_texts(task):
 
 def test_it_leaves_the_callers_threads_alone(task):
     before = torch.get_num_threads()
-    SequentialEvaluator(task).evaluate(initial_genomes(1, 1, task.shape), [1])
+    SequentialEvaluator(task).evaluate(random_genomes(task, 1), [1])
     assert torch.get_num_threads() == before
 
 
-@pytest.mark.parametrize("cell", ["gru", "bigru"])
-def test_it_learns(cell):
-    shape = Shape(5, 4, 3, cell)
-    task = make_task(shape=shape, rows=300, training=Training(epochs=12, batch_size=16))
+def test_it_learns():
+    task = make_task(rows=300, training=Training(epochs=12, batch_size=16))
     masks = np.ones(len(task.train.ids), np.uint8), np.ones(len(task.val.ids), np.uint8)
     evaluator = SequentialEvaluator(task)
     short = evaluator.train_predictor(*masks, 1, Training(1, 300, 1e-5))

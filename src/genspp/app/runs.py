@@ -15,6 +15,7 @@ import json
 import os
 import platform
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -145,13 +146,5 @@ def _digest(arrays: dict[str, Any], values: str) -> str:
 
 def versions() -> dict[str, str]:
     """Return the versions that a result may depend on."""
-    import numba
-    import torch
-
-    return {
-        "genspp": genspp.__version__,
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-    }
+    found = {name: version(name) for name in ("torch", "numpy", "numba")}
+    return {"genspp": genspp.__version__, "python": platform.python_version(), **found}

@@ -3,16 +3,16 @@
     score     w gelu(x) + c, one number per token    (nn.GELU, nn.Linear), gelu(x) = x Phi(x)
     softmax   over the tokens of a text
 
-Features of tokens are (places, wide, WIDTH) in the slots that `gru` describes, the first of which stays empty; numbers of
-tokens are (places, WIDTH), those of a group from `at` on. Sums over tokens are kept lane by lane, (wide, WIDTH).
+Features of tokens are (places, wide, WIDTH) in the slots that `gru` describes, the first of which stays empty; numbers
+of tokens are (places, WIDTH), those of a group from `at` on. Sums over tokens are kept lane by lane, (wide, WIDTH).
 """
 
-from genspp.kernels.compile import routine
+from genspp.kernels.compile import kernel, routine
 from genspp.kernels.gru import slot
 from genspp.kernels.lanes import QUAD, WIDTH, fma, larger, where_greater
 from genspp.kernels.layers import LOWEST
 from genspp.kernels.math import exponential, normal
-from genspp.kernels.memory import Floats, across, fill, fill_quad, load, load_quad, quad, store, vector
+from genspp.kernels.memory import Floats, Ints, across, fill, fill_quad, load, load_quad, quad, store, vector
 
 
 @routine
@@ -62,9 +62,9 @@ def softmax(places: int, real: Floats, scores: Floats, at: int) -> None:
         part = exponential(load(scores, here) - highest) * load(real, here)
         store(scores, here, part)
         mass = mass + part
-    inverse = 1.0 / larger(1e-30, mass)  # no text, no mass
+    mass = larger(1e-30, mass)  # no text, no mass
     for here in range(at, at + places * WIDTH, WIDTH):
-        store(scores, here, load(scores, here) * inverse)
+        store(scores, here, load(scores, here) / mass)
 
 
 @routine
@@ -79,14 +79,15 @@ def softmax_back(places: int, shares: Floats, d: Floats, at: int) -> None:
 
 @routine
 def gelu_of_share(
-    places: int, wide: int, weights: Floats, start: int, attention: Floats, at: int, x: Floats, slopes: Floats, y: Floats
+    places: int, wide: int, weights: Floats, start: int, attention: Floats, at: int, x: Floats, slopes: Floats,
+    y: Floats,
 ) -> None:  # fmt: skip
     """Write gelu(a x + p), x = P s, and the slope of gelu there; p: from `start` on."""
-    for unit in range(0, wide, QUAD):
-        bias = fill_quad(weights, start + unit, 1)
-        for place in range(places):
+    for place in range(places):
+        share = load(attention, at + place * WIDTH)
+        for unit in range(0, wide, QUAD):
             here = (place + 1) * slot(wide) + unit * WIDTH
-            number = fma(load_quad(x, here), load(attention, at + place * WIDTH), bias)
+            number = fma(load_quad(x, here), share, fill_quad(weights, start + unit, 1))
             below, density = normal(number)
             store(y, here, number * below)
             store(slopes, here, fma(number, density, below))
@@ -132,3 +133,24 @@ def weighted_sum_back(
             store(d_x, here, d * share)
             found = fma(d, load_quad(x, here), found)
         store(d_shares, at + place * WIDTH, across(found))
+
+
+@kernel
+def token_softmax(groups: int, first: Ints, rows: int, logits: Floats, real: Floats, attention: Floats) -> None:
+    """Write softmax(logit 1 - logit 0) over the tokens of every text; 0 where there is no token."""
+    for at in range(0, first[groups] * WIDTH, WIDTH):
+        store(attention, at, load(logits, rows + at) - load(logits, at))
+    for group in range(groups):
+        softmax(first[group + 1] - first[group], real, attention, first[group] * WIDTH)
+
+
+@kernel
+def token_softmax_back(
+    groups: int, first: Ints, rows: int, attention: Floats, d_attention: Floats, d_logits: Floats
+) -> None:
+    """Add the gradient of both logits; that of the attention becomes that of their difference, in place."""
+    for group in range(groups):
+        softmax_back(first[group + 1] - first[group], attention, d_attention, first[group] * WIDTH)
+    for at in range(0, first[groups] * WIDTH, WIDTH):
+        store(d_logits, rows + at, load(d_logits, rows + at) + load(d_attention, at))
+        store(d_logits, at, load(d_logits, at) - load(d_attention, at))

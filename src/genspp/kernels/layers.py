@@ -84,7 +84,10 @@ def pool(
     sizes: Sizes, places: int, features: Floats, slots: int, ways: int, scale: Floats, shift: Floats, cells: Ints,
     at: int, floor: float, pooled: Floats, when: Floats,
 ) -> None:  # fmt: skip
-    """Write the highest of `floor` and the features of the tokens that cells name, and its place (-1 for the floor)."""
+    """Write the highest of `floor` and the features of the tokens that cells name, and its place (-1 for the floor).
+
+    A lane without any token has 0, not the floor of no limit, which later sums would carry beyond all numbers.
+    """
     for way in range(sizes.ways):
         for unit in range(0, sizes.hidden, QUAD):
             feature = way * sizes.hidden + unit
@@ -96,7 +99,7 @@ def pool(
                 value = where_cell(cells, at + place * WIDTH, value, nothing)
                 origin = where_greater(value, best, float(place), origin)
                 best = where_greater(value, best, value, best)
-            store(pooled, feature * WIDTH, best)
+            store(pooled, feature * WIDTH, where_greater(best, LOWEST, best, 0.0))
             store(when, feature * WIDTH, origin)
 
 

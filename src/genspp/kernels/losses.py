@@ -188,34 +188,3 @@ def binary_cross_entropy(
         store(gradient, at, vector(0.0))
         store(gradient, rows + at, (sigmoid(x) - target) * share)
     return float(total(loss))
-
-
-@kernel
-def token_softmax(groups: int, first: Ints, rows: int, logits: Floats, real: Floats, attention: Floats) -> None:
-    """Write softmax(logit 1 - logit 0) over the tokens of every text; 0 where there is no token."""
-    for group in range(groups):
-        highest, mass = vector(-3e38), vector(0.0)
-        for at in range(first[group] * WIDTH, first[group + 1] * WIDTH, WIDTH):
-            margin = load(logits, rows + at) - load(logits, at)
-            highest = where_greater(load(real, at), 0.0, larger(highest, margin), highest)
-        for at in range(first[group] * WIDTH, first[group + 1] * WIDTH, WIDTH):
-            power = exponential(load(logits, rows + at) - load(logits, at) - highest) * load(real, at)
-            store(attention, at, power)
-            mass = mass + power
-        for at in range(first[group] * WIDTH, first[group + 1] * WIDTH, WIDTH):
-            store(attention, at, load(attention, at) / where_greater(mass, 0.0, mass, 1.0))
-
-
-@kernel
-def token_softmax_back(
-    groups: int, first: Ints, rows: int, attention: Floats, d_attention: Floats, d_logits: Floats
-) -> None:
-    """Add the gradient of the logits, a (d - sum a d) at logit 1 and its negative at logit 0, given that of a."""
-    for group in range(groups):
-        mean = vector(0.0)
-        for at in range(first[group] * WIDTH, first[group + 1] * WIDTH, WIDTH):
-            mean = fma(load(attention, at), load(d_attention, at), mean)
-        for at in range(first[group] * WIDTH, first[group + 1] * WIDTH, WIDTH):
-            d = load(attention, at) * (load(d_attention, at) - mean)
-            store(d_logits, rows + at, load(d_logits, rows + at) + d)
-            store(d_logits, at, load(d_logits, at) - d)

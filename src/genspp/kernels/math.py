@@ -67,7 +67,7 @@ def exponential(x: Any) -> Any:
 
 @inlined
 def logarithm(x: Any) -> Any:
-    """ln(x) for normal positive x, within 2e-7 relative to the larger of 1 and the result."""
+    """ln(x) for normal positive x and inf, within 2e-7 relative to the larger of 1 and the result."""
     e, m = exponent(x), mantissa(x)
     e, m = where_greater(m, 1.4142135, e + 1.0, e), where_greater(m, 1.4142135, 0.5 * m, m)
     # ln(m) = 2 artanh(s) with s = (m - 1) / (m + 1), at most 0.172.
@@ -79,7 +79,8 @@ def logarithm(x: Any) -> Any:
     p = fma(p, y, 2 / 3)
     p = fma(p, y, 2.0)
     small = fma(e, -2.12194440e-4, p * s)
-    return fma(e, 0.693359375, small)
+    # The bits of what is no number are taken apart like any others.
+    return where_greater(x, 3.4028234e38, x, fma(e, 0.693359375, small))
 
 
 @inlined

@@ -155,10 +155,12 @@ def begin(count: int, sizes: Sizes, layout: Layout, table: Table, weights: Float
 
 @routine
 def _blend(sizes: Sizes, layout: Layout, places: int, mask: Floats, space: Space) -> None:
-    """Write a row of its own for every token: b + mask W x."""
+    """Write a row of its own for every token, b + mask W x, behind a row of b for those that are not seen."""
     row, projected, soft, cells = 3 * sizes.hidden, space.projected, space.soft, layout.cells
     stride = (len(space.seen) + 1) * row
     for way in range(sizes.ways):
+        for unit in range(0, row, WIDTH):
+            store(soft, way * stride + unit, load(projected, way * space.table + unit))
         for cell in range(places * WIDTH):
             word = way * space.table + cells[cell]
             for unit in range(0, row, WIDTH):
@@ -172,7 +174,7 @@ def see(sizes: Sizes, layout: Layout, places: int, mask: Floats, soft: bool, spa
     """Note the cells that are seen: those whose mask is not 0; in part, the rows of the tokens themselves."""
     for cell in range(places * WIDTH):
         there = layout.cells[cell] if mask[cell] != 0 else 0
-        space.seen[cell] = (cell + 1) * 3 * sizes.hidden if soft and layout.cells[cell] > 0 else there
+        space.seen[cell] = (cell + 1) * 3 * sizes.hidden if soft and there > 0 else there
 
 
 @inlined

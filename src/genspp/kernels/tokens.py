@@ -3,8 +3,8 @@
     dense     W x + b          (nn.Linear)
     affine    scale x + shift  (the second half of nn.LayerNorm)
 
-Features of tokens are (places, wide, WIDTH) in the slots that `gru` describes, the first of which stays empty. Sums over
-tokens are kept lane by lane, (wide, WIDTH), but for the products of a dense layer.
+Features of tokens are (places, wide, WIDTH) in the slots that `gru` describes, the first of which stays empty. Sums
+over tokens are kept lane by lane, (wide, WIDTH), but for the products of a dense layer.
 """
 
 from genspp.kernels.compile import routine

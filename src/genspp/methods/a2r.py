@@ -12,7 +12,8 @@ from typing import ClassVar
 import numpy as np
 from torch import nn
 
-from genspp.kernels.losses import divergence, token_softmax, token_softmax_back
+from genspp.kernels.attention import token_softmax, token_softmax_back
+from genspp.kernels.losses import divergence
 from genspp.kernels.memory import Floats, floats
 from genspp.methods.base import METHODS
 from genspp.methods.gradient import GradientRationalizer, Session

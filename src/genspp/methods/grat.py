@@ -14,12 +14,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from genspp.kernels.guider import attend, fit_guider, guide_layout, make_guide_space, make_room
+from genspp.kernels.guider import attend, fit_guider
+from genspp.kernels.guider_space import GuiderSizes, Room, guider_layout, make_guider_space, make_room
 from genspp.kernels.inputs import Table
 from genspp.kernels.lanes import WIDTH
 from genspp.kernels.losses import binary_cross_entropy, jensen_shannon
 from genspp.kernels.memory import Floats, floats
-from genspp.kernels.network import Extent
+from genspp.kernels.network import Extent, Space
+from genspp.kernels.texts import Layout
 from genspp.methods.base import METHODS
 from genspp.methods.gradient import GradientRationalizer, Session
 from genspp.methods.masks import MASKS
@@ -31,10 +33,11 @@ from genspp.model.weights import Places, kernel_order, padded_hidden
 from genspp.settings import FLAG, Setting, number, whole
 
 _NOTHING = np.zeros(0, np.float32)
+Arguments = tuple[int, int, GuiderSizes, Layout, Table, Floats, Space, Room]
 
 
 class Guider(nn.Module):
-    """Attention over a bidirectional GRU, attention pooling, linear layer: the definition of what the kernels compute."""
+    """Attention over a bidirectional GRU, attention pooling, linear layer: what the kernels are tested against."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -68,7 +71,7 @@ class Guide:
     def __init__(self, module: Guider, optimizer: Adam, table: Table) -> None:
         gru, self.optimizer, self._table = module.encoder.gru, optimizer, table
         hidden, classes = padded_hidden(gru.hidden_size), module.output.out_features
-        self._layout = guide_layout(gru.input_size, hidden, gru.hidden_size, classes)
+        self._layout = guider_layout(gru.input_size, hidden, gru.hidden_size, classes)
         own, order = optimizer.vector.places(module.parameters()), _kernel_order(module)
         self._places = np.where(order >= 0, own[order], optimizer.vector.size)
         self._extent = Extent(0, 0, 0, 0)
@@ -76,7 +79,7 @@ class Guide:
     def fit(self, batch: Batch, noise: Floats) -> float:
         """Return the task loss with noise on the attention's logits, (places, WIDTH), and learn."""
         gradient, attention = floats(self._layout.size), floats(batch.cells)
-        loss = fit_guider(*self._arguments(batch), noise, attention, gradient, _NOTHING)
+        loss: float = fit_guider(*self._arguments(batch), noise, attention, gradient, _NOTHING)
         self.optimizer.add(self._places, gradient)
         return loss
 
@@ -86,11 +89,11 @@ class Guide:
         attend(*self._arguments(batch), attention, logits, _NOTHING)
         return attention, logits
 
-    def _arguments(self, batch: Batch) -> tuple[Any, ...]:
+    def _arguments(self, batch: Batch) -> Arguments:
         """Return what both kernels begin with; the memory is made anew where the last one is too small."""
         if any(a > b for a, b in zip(batch.extent, self._extent, strict=True)):
             self._extent = Extent(*map(max, batch.extent, self._extent))
-            self._memory = make_guide_space(self._layout, self._extent), make_room(self._layout, self._extent)
+            self._memory = make_guider_space(self._layout, self._extent), make_room(self._layout, self._extent)
         weights = self.optimizer.vector.numbers[self._places]
         return (batch.groups, batch.words, self._layout, batch.layout, self._table, weights, *self._memory)
 
@@ -98,7 +101,7 @@ class Guide:
 def _kernel_order(guider: Guider) -> Places:
     """Return, for every number of the guider's weights in the kernels' order, its place in torch's; -1 for padding."""
     gru, classes = guider.encoder.gru, guider.output.out_features
-    layout = guide_layout(gru.input_size, padded_hidden(gru.hidden_size), gru.hidden_size, classes)
+    layout = guider_layout(gru.input_size, padded_hidden(gru.hidden_size), gru.hidden_size, classes)
     ends = np.cumsum([parameter.numel() for parameter in guider.parameters()])
     numbers = {
         name: np.arange(end - parameter.numel(), end).reshape(parameter.shape)
@@ -161,7 +164,8 @@ class GRAT(GradientRationalizer):
         for_pair, for_guider = session.optimizers
         session.choosers = [Chooser(self.model_.generator, for_pair, session.table, MASKS[self.mask])]
         session.readers = [Reader(self.model_.predictor, for_pair, session.table)]
-        self._guide = Guide(session.companions["guider"], for_guider, session.table)
+        guider = session.companions["guider"]
+        self._guide = Guide(guider, for_guider, session.table)  # type: ignore[arg-type]
 
     def _phases(self, settings: dict[str, Any]) -> tuple[int, int]:
         if settings["stop_in_pretraining"]:
@@ -183,8 +187,9 @@ class GRAT(GradientRationalizer):
     def _follow(self, session: Session, batch: Batch, attention: Floats, guided: Floats) -> float:
         """Train the pair, given the guider's attention and class logits, and return its loss."""
         chooser, reader, optimizer = session.choosers[0], session.readers[0], session.optimizers[0]
-        settings, guidance = session.settings, self._guidance(session)
-        to_guide, to_match = settings["lambda_g"] * guidance, settings["lambda_jsd"] * (1 - guidance)
+        guidance = self._guidance(session)
+        to_guide: float = session.settings["lambda_g"] * guidance
+        to_match: float = session.settings["lambda_jsd"] * (1 - guidance)
         optimizer.clear()
         mask = chooser.draw(batch, session.noise)
         omega, d_omega = session.losses.omega(batch, mask.numbers)
@@ -205,7 +210,7 @@ class GRAT(GradientRationalizer):
 
 
 def guide_loss(logits: Floats, attention: Floats, batch: Batch) -> tuple[float, Floats]:
-    """Return the cross-entropy of the select logit against the importance that attention gives a token, and its gradient.
+    """Return the cross-entropy of select logits against the importance that attention gives a token, and its gradient.
 
     A token is fully important from about two even shares on. Where a batch is padded, the share is that of the padded
     length and padding counts as unimportant tokens, as in the released code.

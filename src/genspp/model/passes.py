@@ -71,7 +71,8 @@ class Batch:
         self, rows: Rows, chosen: Longs, class_weights: Floats, hidden: int, layout: Layout, *, padded: bool = False
     ) -> None:
         self.layout, self.padded, self.texts = layout, padded, len(chosen)
-        self.words = int(lay_out_batch(chosen, rows.texts, class_weights, 3 * padded_hidden(hidden), padded, layout))
+        weights = np.array(class_weights, np.float32)  # numba would compile anew for an array that is read-only
+        self.words = int(lay_out_batch(chosen, rows.texts, weights, 3 * padded_hidden(hidden), padded, layout))
         self.groups = -(-len(chosen) // WIDTH)
         self.places = int(layout.first[self.groups])
         self.cells = self.places * WIDTH

@@ -1,0 +1,73 @@
+"""The numbers that training makes, as hashes; `machine_numbers.py WORKERS` prints them, whatever numba compiles for."""
+
+import hashlib
+import sys
+
+import numpy as np
+
+from conftest import make_task, sentences
+from genspp.kernels import losses
+from genspp.kernels.lanes import WIDTH
+from genspp.kernels.memory import floats
+from genspp.methods.fr import FR
+from genspp.model.networks import Shape
+from genspp.model.passes import Batch, Network, prepare
+from genspp.model.weights import count, draw, flatten, kernel_order, pack
+from genspp.population.compiled import CompiledEvaluator
+from genspp.population.evaluator import Training
+from genspp.streams import Purpose, stream
+
+
+def population(workers: int) -> list[np.ndarray]:
+    """Return the evaluations of some genomes, and a predictor."""
+    found = []
+    for dense, cell in ((True, "gru"), (False, "bigru")):
+        shape = Shape(inputs=5, hidden=7, classes=3)
+        task = make_task(shape=shape, cell=cell, rows=40, longest=9, onehot=not dense, training=Training(2, 16))
+        genomes = np.stack([draw(stream(1, Purpose.GENOME, i), task.generator()) for i in range(4)])
+        engine = CompiledEvaluator(task, workers)
+        for evaluation in engine.evaluate(genomes, [1, 2, 3, 4]):
+            found.append(np.array([evaluation.task_loss, evaluation.selection_rate]))
+        masks = engine.select(genomes[0], task.train), engine.select(genomes[0], task.val)
+        found += [*masks, engine.train_predictor(*masks, 1).weights]
+        engine.close()
+    return found
+
+
+def gradient_method() -> list[np.ndarray]:
+    """Return what two epochs of FR end with."""
+    model = FR(hidden=5, max_epochs=2, lambda_c=1.0, learning_rate=0.01, batch_size=16).fit(*sentences(60))
+    history = [[line["train_loss"], line["val_loss"], line["selection_rate"]] for line in model.history_]
+    masks = [np.array(rationale.mask) for rationale in model.explain(sentences(20, seed=1)[0])]
+    return [flatten(model.model_), flatten(model.full_text_), np.array(history), *masks]
+
+
+def other_kernels() -> list[np.ndarray]:
+    """Return what the losses of the other methods give, and a network behind a mask of fractions."""
+    numbers = np.random.RandomState(0)
+    p, q, d_p, d_q, shares = (floats(3 * WIDTH) for _ in range(5))
+    p[:], q[:], shares[:] = (numbers.standard_normal(len(p)) for _ in range(3))
+    found = [losses.divergence(1, 3, p, q, shares, d_p, d_q), d_p.copy(), d_q.copy()]
+    found += [losses.jensen_shannon(1, 3, p, q, shares, d_p, d_q), d_p.copy()]
+    found += [losses.binary_cross_entropy(1, p, WIDTH, q, shares, d_p), d_p.copy()]
+    losses.logit_noise(1, np.abs(p) % 1, d_q)
+    task = make_task()
+    table, (rows,) = prepare(task.vectors, 3, task.train)
+    batch = Batch.of_all(rows, task.class_weights, task.shape.hidden)
+    network, module = Network(task.predictor(), table), task.predictor()
+    weights = pack(numbers.standard_normal(count(module)).astype(np.float32), kernel_order(network.sizes))
+    mask = batch.from_tokens(numbers.random_sample(len(task.train.ids)))
+    logits = network.texts(batch, weights, mask, soft=True)
+    return [*map(np.asarray, found), d_q, logits, *network.texts_back(batch, weights, mask, logits)]
+
+
+def hashes(workers: int) -> list[str]:
+    """Return one hash for the population, one for the gradient methods, one for the rest."""
+    found = []
+    for numbers in (population(workers), gradient_method(), other_kernels()):
+        found.append(hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in numbers)).hexdigest())
+    return found
+
+
+if __name__ == "__main__":
+    print(*hashes(int(sys.argv[1])))
