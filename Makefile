@@ -33,7 +33,7 @@ bench: $(READY)
 bench-quick: $(READY)
 	$(BIN)/python -m genspp.experiments.population_bench --quick
 
-# An epoch of every gradient method, and of FR by torch's modules, into results/bench-gradient.json; some two minutes.
+# Epochs of every gradient method, and of the same by torch's modules, into results/bench-gradient.json; some four minutes.
 bench-gradient: $(READY)
 	$(BIN)/python -m genspp.experiments.gradient_bench
 

@@ -157,3 +157,11 @@ def test_what_has_not_been_run_is_said_to_be_so():
         findings.gradient_sentence({}),
     ]
     assert all("not run yet." in sentence.lower() for sentence in sentences)
+
+
+def test_how_long_an_epoch_takes():
+    epoch = {"fr": {"seconds": 0.1, "torch": 1.5, "ratio": 15.0}, "rnp": {"seconds": 0.2, "torch": 2.5, "ratio": 12.5}}
+    assert findings.gradient_sentence({"epoch": {"toy": epoch}}) == (
+        "An epoch on data of Toy's size, one core to itself: FR 0.10 s, RNP 0.20 s; "
+        "by torch's own modules 12.5 to 15.0 times as long."
+    )

@@ -119,9 +119,10 @@ def population_sentence(bench: Mapping[str, Any]) -> str:
 
 def gradient_sentence(bench: Mapping[str, Any]) -> str:
     """Say how long an epoch of the gradient methods takes. bench: the content of results/bench-gradient.json."""
-    seconds = bench.get("seconds_an_epoch", {})
-    shown = ", ".join(f"{method_title(name)} {seconds[name]:.2f} s" for name in methods() if name in seconds)
-    if not shown:
-        return NOT_RUN
-    torch_s = f"FR by torch's own modules takes {bench['speedup']} times as long"
-    return f"An epoch on Toy, one core to itself: {shown}; {torch_s}."
+    sentences = []
+    for case, found in bench.get("epoch", {}).items():
+        shown = ", ".join(f"{method_title(n)} {found[n]['seconds']:.2f} s" for n in methods() if n in found)
+        ratios = [one["ratio"] for one in found.values() if "ratio" in one]
+        slower = f"; by torch's own modules {min(ratios)} to {max(ratios)} times as long" if ratios else ""
+        sentences.append(f"An epoch on data of {data_title(case)}'s size, one core to itself: {shown}{slower}.")
+    return " ".join(sentences) or NOT_RUN

@@ -35,8 +35,9 @@ from genspp.model.inference import one_thread
 from genspp.population.evaluator import Task
 from genspp.streams import epoch_order
 
-ROUNDS = 3  # of some epochs of ours, and then one of torch's
+ROUNDS = 2  # of some epochs of ours, and then one of torch's
 EPOCHS = 4  # of ours in a round
+TURNS = 3  # of two methods that are measured in turn
 # Epochs count from where a method has done what comes first: here, training G-RAT's guider alone.
 _BEGUN: dict[str, dict[str, Any]] = {"grat": {"pretrain_epochs": 0}}
 
@@ -141,7 +142,7 @@ def measure(name: str, case: Case, rounds: int = ROUNDS, *, alone: bool = False)
 
 def quotient(name: str, other: str, case: Case) -> float:
     """Return how many times as long as an epoch of another method one of this takes; measured in turn."""
-    pairs = [[measure(kind, case, 1, alone=True)["seconds"] for kind in (name, other)] for _ in range(ROUNDS)]
+    pairs = [[measure(kind, case, 1, alone=True)["seconds"] for kind in (name, other)] for _ in range(TURNS)]
     return round(median(a / b for a, b in pairs), 2)
 
 
