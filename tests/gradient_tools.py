@@ -17,7 +17,7 @@ from genspp.kernels.lanes import WIDTH
 from genspp.kernels.memory import Floats, floats
 from genspp.kernels.texts import make_layout
 from genspp.methods.gradient import GradientRationalizer, Session
-from genspp.methods.players import Losses
+from genspp.methods.in_training import Losses
 from genspp.model.networks import Generator, Predictor
 from genspp.model.passes import Batch, prepare
 from genspp.model.weights import draw, load_flat
@@ -78,7 +78,7 @@ def prepared(kind: type[GradientRationalizer], **settings: Any) -> tuple[Any, Se
     table, (rows,) = prepare(TABLE, 3, TEXTS)
     losses = Losses(full["alpha"], full["lambda_s"], full["lambda_c"], CLASS_WEIGHTS, full["padding_in_losses"])
     session = Session(full, losses, table, model._optimizers(full, companions), companions)
-    model._players(session)
+    model._in_training(session)
     session.begin(0, 7)
     layout = make_layout(len(TEXTS), rows.longest, rows.words)
     batch = Batch(rows, np.arange(len(TEXTS)), CLASS_WEIGHTS, full["hidden"], layout, padded=losses.padding)

@@ -14,7 +14,7 @@ from genspp.kernels.lanes import WIDTH
 from genspp.kernels.texts import make_layout
 from genspp.methods import METHODS
 from genspp.methods.gradient import GradientRationalizer, Session
-from genspp.methods.players import Losses
+from genspp.methods.in_training import Losses
 from genspp.model.passes import Batch, prepare
 from genspp.streams import Purpose, stream
 
@@ -55,7 +55,7 @@ def in_mid_training(name: str, data: Encoded, vectors: Vectors) -> tuple[Gradien
     table, (rows,) = prepare(vectors.table, 3, data)
     losses = Losses(settings["alpha"], settings["lambda_s"], settings["lambda_c"], CLASS_WEIGHTS, False)
     session = Session(settings, losses, table, model._optimizers(settings, companions), companions)
-    model._players(session)
+    model._in_training(session)
     session.begin(0, 7)
     session.updates = UPDATES
     layout = make_layout(len(data), rows.longest, rows.words)

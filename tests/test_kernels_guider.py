@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 from genspp.kernels.memory import floats
 from genspp.methods.grat import Guide, Guider
-from genspp.methods.players import Reader
+from genspp.methods.in_training import PredictorInTraining
 from genspp.model.networks import Encoder, Predictor, Shape
 from genspp.model.optimizer import Adam
 from guider_tools import WEIGHTS, by_text, gradient_of, laid_out, logits_of, shaken
@@ -87,7 +87,7 @@ def test_an_empty_lane_of_a_predictor_holds_numbers():
     predictor = Predictor(Encoder(Shape(7, 4, 3), "bigru"), 3, selected=False)
     with torch.no_grad():
         predictor.output.weight.fill_(2.0)  # the sum over features of an endless value is none
-    reader = Reader(predictor, Adam([(predictor, 1e-3)]), table)
-    loss, d_mask = reader.fit(batch, batch.real)
+    predictor = PredictorInTraining(predictor, Adam([(predictor, 1e-3)]), table)
+    loss, d_mask = predictor.fit(batch, batch.real)
     assert np.isfinite(loss)
     assert np.isfinite(d_mask).all()

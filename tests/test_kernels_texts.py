@@ -23,7 +23,7 @@ def test_texts_come_longest_first_with_labels_and_shares():
     assert words == 3
     assert layout.first[:2].tolist() == [0, 3]
     assert layout.rows[:3].tolist() == [1, 2, 0]
-    assert layout.marks[:WIDTH].tolist() == [0, 1, 1, 0, 0, 0, 0, 0]
+    assert layout.labels[:WIDTH].tolist() == [0, 1, 1, 0, 0, 0, 0, 0]
     np.testing.assert_allclose(layout.shares[:WIDTH], [1 / 7, 3 / 7, 3 / 7, 0, 0, 0, 0, 0])
     assert layout.real[: 3 * WIDTH].reshape(3, WIDTH)[:, :4].T.tolist() == [[1, 1, 1], [1, 1, 0], [1, 0, 0], [0, 0, 0]]
 
@@ -62,6 +62,6 @@ def test_tokens_and_texts_come_back_in_their_order(texts):
     _, (rows,) = prepare(np.ones((6, 2), np.float32), 2, data)
     batch, flat = Batch.of_all(rows, WEIGHTS, 4), rng.normal(size=starts[-1]).astype(np.float32)
     np.testing.assert_array_equal(batch.by_token(batch.from_tokens(flat)), flat)
-    np.testing.assert_array_equal(batch.by_text(batch.layout.marks, 1).ravel(), data.labels)
+    np.testing.assert_array_equal(batch.by_text(batch.layout.labels, 1).ravel(), data.labels)
     assert batch.tokens == starts[-1] == batch.real.sum() == batch.lengths.sum()
     assert batch.shares.sum() == pytest.approx(1)

@@ -3,7 +3,7 @@ import pytest
 
 from genspp.kernels.memory import floats
 from genspp.methods.a2r import A2R
-from genspp.methods.players import Tally
+from genspp.methods.in_training import Tally
 from gradient_tools import LENGTHS, choices, classified, cross_entropy, divergence, lanes, likelier, omega, prepared
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from genspp.methods.dar import DAR
-from genspp.methods.players import Tally
+from genspp.methods.in_training import Tally
 from genspp.model.weights import flatten
 from gradient_tools import again, choices, classified, cross_entropy, drawn, likelier, omega, prepared
 
@@ -22,7 +22,7 @@ def test_the_judge_stays_as_it_is_and_teaches_the_generator_alone():
     model, session, batch = prepared(DAR)
     before = flatten(model.full_text_)
     model._update(session, batch)
-    np.testing.assert_array_equal(session.readers[1].optimizer.vector.numbers[: len(before)], before)
+    np.testing.assert_array_equal(session.predictors[1].optimizer.vector.numbers[: len(before)], before)
     (optimizer,) = session.optimizers
     gradient = optimizer.gradient.copy()
     other, fresh, _ = prepared(DAR, lambda_a=0.0)

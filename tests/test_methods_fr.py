@@ -24,12 +24,12 @@ def test_the_one_encoder_gets_the_gradients_of_both_readings():
     network, (optimizer,) = model.model_, session.optimizers
     assert network.generator.encoder is network.predictor.encoder
     shared = optimizer.vector.places(network.generator.encoder.parameters())
-    chooser, reader = session.choosers[0], session.readers[0]
-    mask = chooser.draw(batch, again(session))
-    _, d_mask = reader.fit(batch, mask.numbers)
+    generator, predictor = session.generators[0], session.predictors[0]
+    mask = generator.draw(batch, again(session))
+    _, d_mask = predictor.fit(batch, mask.numbers)
     reading = optimizer.gradient[shared].copy()
     optimizer.clear()
-    chooser.learn_from(batch, mask.back(d_mask + session.losses.omega(batch, mask.numbers)[1]))
+    generator.learn_from(batch, mask.back(d_mask + session.losses.omega(batch, mask.numbers)[1]))
     choosing = optimizer.gradient[shared].copy()
     model._update(session, batch)
     assert reading.any()

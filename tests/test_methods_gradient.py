@@ -16,7 +16,7 @@ from genspp.errors import SettingsError
 from genspp.methods import METHODS, Rationalizer
 from genspp.methods.fr import FR
 from genspp.methods.gradient import GradientRationalizer
-from genspp.methods.players import Tally
+from genspp.methods.in_training import Tally
 from genspp.model.weights import flatten
 from gradient_tools import QUICK, Notebook, choices, classified, cross_entropy, likelier, omega, prepared
 

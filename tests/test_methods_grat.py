@@ -41,7 +41,7 @@ def prepared(**settings):
     losses = Losses(*terms, WEIGHTS[:3], full["padding_in_losses"])
     table, batch, texts = laid_out(LENGTHS, 3, 3, model.vectors_.table, padded=full["padding_in_losses"])
     session = Session(full, losses, table, model._optimizers(full, companions), companions)
-    model._players(session)
+    model._in_training(session)
     session.begin(0, 7)
     return model, session, batch, texts
 

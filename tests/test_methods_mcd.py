@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from genspp.methods.in_training import Tally
 from genspp.methods.mcd import MCD
-from genspp.methods.players import Tally
 from gradient_tools import (
     again,
     choices,
@@ -43,9 +43,9 @@ def test_both_losses_are_the_hand_computed_ones(preset):
 def test_in_the_first_step_the_generator_gets_the_regularisers_only():
     model, session, batch = prepared(MCD)
     choosing, reading = session.optimizers
-    chooser = session.choosers[0]
-    mask = chooser.draw(batch, again(session))
-    chooser.learn_from(batch, mask.back(session.losses.omega(batch, mask.numbers)[1]))
+    generator = session.generators[0]
+    mask = generator.draw(batch, again(session))
+    generator.learn_from(batch, mask.back(session.losses.omega(batch, mask.numbers)[1]))
     alone = choosing.gradient.copy()
     model._fit(session, batch)
     assert alone.any()

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from genspp.methods.in_training import Tally
 from genspp.methods.mgr import MGR
-from genspp.methods.players import Tally
 from gradient_tools import again, choices, classified, cross_entropy, drawn, omega, parameter_count, prepared
 
 

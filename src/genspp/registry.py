@@ -6,6 +6,7 @@ A guest is one file in that package; nothing else lists it.
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
+from threading import RLock
 from typing import TypeVar
 
 from genspp.errors import SettingsError
@@ -19,7 +20,7 @@ class Registry(Mapping[str, T]):
     def __init__(self, kind: str, package: str) -> None:
         self.kind, self.package = kind, package
         self._guests: dict[str, T] = {}
-        self._complete = False
+        self._complete, self._lock = False, RLock()
 
     def register(self, name: str) -> Callable[[T], T]:
         """Return a decorator that enters a guest under a name."""
@@ -52,7 +53,9 @@ class Registry(Mapping[str, T]):
         return len(self._guests)
 
     def _complete_once(self) -> None:
-        if not self._complete:
+        with self._lock:  # another thread waits until all guests are there; a module that looks in meanwhile does not
+            if self._complete:
+                return
             self._complete = True
             for module in pkgutil.iter_modules(import_module(self.package).__path__):
                 import_module(f"{self.package}.{module.name}")

@@ -152,11 +152,11 @@ def backward(
     slots: int,
     gates: Floats,
     history: int,
-    slope: Floats,
+    d_state: Floats,
 ) -> None:
     """Go back through a direction; arguments as in `forward`.
 
-    d_states: the gradient at every state, in the same slots. slope: (hidden, WIDTH), zero at first, ends as the
+    d_states: the gradient at every state, in the same slots. d_state: (hidden, WIDTH), zero at first, ends as the
     gradient at the given state.
     """
     hidden, row = sizes.hidden, 3 * sizes.hidden
@@ -170,7 +170,7 @@ def backward(
         move = load(moved, at + place * WIDTH)
         for unit in range(0, hidden, QUAD):
             here, lane = gate + unit * WIDTH, unit * WIDTH
-            d = load_quad(slope, lane) + load_quad(d_states, state + lane)
+            d = load_quad(d_state, lane) + load_quad(d_states, state + lane)
             r, z = load_quad(gates, here), load_quad(gates, here + hidden * WIDTH)
             n, q = load_quad(gates, here + 2 * hidden * WIDTH), load_quad(gates, here + 3 * hidden * WIDTH)
             dr, dz, dn, dq, rest = cell_back(d, r, z, n, q, load_quad(states, before + lane), move)
@@ -178,16 +178,16 @@ def backward(
             store(gates, here + hidden * WIDTH, dz)
             store(gates, here + 2 * hidden * WIDTH, dn)
             store(gates, here + 3 * hidden * WIDTH, dq)
-            store(slope, lane, rest)
+            store(d_state, lane, rest)
         for k in range(0, hidden, QUAD):
             # Three sums of four vectors each, because one sum would wait for its own last addition.
-            a, b, c = load_quad(slope, k * WIDTH), quad(0.0), quad(0.0)
+            a, b, c = load_quad(d_state, k * WIDTH), quad(0.0), quad(0.0)
             for unit in range(hidden):
                 weight, here = recurrent + k * row + unit, gate + unit * WIDTH
                 a = fma(fill_quad(weights, weight, row), load(gates, here), a)
                 b = fma(fill_quad(weights, weight + hidden, row), load(gates, here + hidden * WIDTH), b)
                 c = fma(fill_quad(weights, weight + 2 * hidden, row), load(gates, here + 3 * hidden * WIDTH), c)
-            store(slope, k * WIDTH, a + (b + c))
+            store(d_state, k * WIDTH, a + (b + c))
 
 
 @routine
@@ -271,11 +271,11 @@ def forward_prefix(steps: int, sizes: Sizes, weights: Floats, projected: Floats,
 
 @routine
 def backward_prefix(
-    steps: int, sizes: Sizes, weights: Floats, states: Floats, gates: Floats, slope: Floats, gradient: Floats
+    steps: int, sizes: Sizes, weights: Floats, states: Floats, gates: Floats, d_state: Floats, gradient: Floats
 ) -> None:
     """Go back through that text once, with the summed gradient of all texts, and add to the weights'.
 
-    slope: (steps + 1, hidden) the gradient at each state that came from the texts which left the prefix there.
+    d_state: (steps + 1, hidden) the gradient at each state that came from the texts which left the prefix there.
     """
     hidden, row = sizes.hidden, 3 * sizes.hidden
     input_bias, recurrent, recurrent_bias, _ = gru_parts(sizes)
@@ -283,14 +283,14 @@ def backward_prefix(
         step = steps - 1 - back
         state, gate = step * hidden, step * 4 * hidden
         for unit in range(0, hidden, WIDTH):
-            here, d = gate + unit, load(slope, state + hidden + unit)
+            here, d = gate + unit, load(d_state, state + hidden + unit)
             r, z, n = load(gates, here), load(gates, here + hidden), load(gates, here + 2 * hidden)
             q, old = load(gates, here + 3 * hidden), load(states, state + unit)
             dr, dz, dn, dq, rest = cell_back(d, r, z, n, q, old, 1.0)
             store(gates, here, dr)
             store(gates, here + hidden, dz)
             store(gates, here + 2 * hidden, dq)
-            store(slope, state + unit, load(slope, state + unit) + rest)
+            store(d_state, state + unit, load(d_state, state + unit) + rest)
             for bias in (input_bias + unit, recurrent_bias + unit):
                 store(gradient, bias, load(gradient, bias) + dr)
                 store(gradient, bias + hidden, load(gradient, bias + hidden) + dz)
@@ -305,4 +305,4 @@ def backward_prefix(
                 d = load(gates, gate + unit)
                 sum_ = fma(load(weights, weight + unit), d, sum_)
                 store(gradient, weight + unit, fma(value, d, load(gradient, weight + unit)))
-            slope[state + k] += total(sum_)
+            d_state[state + k] += total(sum_)

@@ -157,7 +157,7 @@ def _go_back(
     sum_tokens(places, wide, room.d_third, sums, RESIDUAL * row)
     _part_ways(sizes, places, room.d_third, space.d_features, space.slots, room.d_inputs)
     sum_inputs(
-        sizes.gru, places, layout.cells, real, at, room.d_inputs, 0, space.turned, room.rows, room.d_rows, 0, nothing
+        sizes.gru, places, layout.cells, real, at, room.d_inputs, 0, space.gate_rows, room.rows, room.d_rows, 0, nothing
     )
     run_group_back(sizes.gru, layout, group, 0, 0, real, weights, space, nothing)
 
@@ -234,8 +234,8 @@ def fit_guider(
     clear(room.head_sums, 0, classes * (wide + 1) * WIDTH)
     for group in range(groups):
         _read(group, sizes, layout, weights, space, room, noise, attention, room.logits, 0, 1)
-        marks, shares = load(layout.marks, group * WIDTH), load(layout.shares, group * WIDTH)
-        loss += cross_entropy(classes, room.logits, 0, marks, shares, room.d_logits, 0)
+        labels, shares = load(layout.labels, group * WIDTH), load(layout.shares, group * WIDTH)
+        loss += cross_entropy(classes, room.logits, 0, labels, shares, room.d_logits, 0)
         _go_back(group, sizes, layout, weights, space, room, attention, nothing)
     _collect(count, sizes, layout, table, space, room, gradient)
     return loss

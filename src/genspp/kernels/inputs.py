@@ -114,14 +114,16 @@ def project_gates(
 
 
 @routine
-def _sum_mask(row: int, cells: Ints, here: int, turned: Floats, projected: Floats, table: int, d_mask: Floats) -> None:
+def _sum_mask(
+    row: int, cells: Ints, here: int, gate_rows: Floats, projected: Floats, table: int, d_mask: Floats
+) -> None:
     """Add, for every lane with a word, the gradient at its gates times W x to that of its mask."""
     for lane in range(WIDTH):
         if cells[here + lane] > 0:
             source, word, sum_ = lane * row, table + cells[here + lane], vector(0.0)
             for unit in range(0, row, WIDTH):
                 own = load(projected, word + unit) - load(projected, table + unit)
-                sum_ = fma(load(turned, source + unit), own, sum_)
+                sum_ = fma(load(gate_rows, source + unit), own, sum_)
             d_mask[here + lane] += total(sum_)
 
 
@@ -134,7 +136,7 @@ def sum_inputs(
     at: int,
     gates: Floats,
     history: int,
-    turned: Floats,
+    gate_rows: Floats,
     projected: Floats,
     d_projected: Floats,
     table: int,
@@ -153,16 +155,16 @@ def sum_inputs(
             continue
         for unit in range(0, row, QUAD):
             gate = history + place * gate_slot(sizes.hidden) + unit * WIDTH
-            store_turned(turned, unit, row, load_quad(gates, gate))
+            store_turned(gate_rows, unit, row, load_quad(gates, gate))
         while seen != 0:
             lane = lowest_lane(seen)
             seen &= seen - np.uint64(1)
             source, word, share = lane * row, table + cells[here + lane], fill(mask, here + lane, 0)
             for unit in range(0, row, WIDTH):
-                sum_ = fma(share, load(turned, source + unit), load(d_projected, word + unit))
+                sum_ = fma(share, load(gate_rows, source + unit), load(d_projected, word + unit))
                 store(d_projected, word + unit, sum_)
         if asked:
-            _sum_mask(row, cells, here, turned, projected, table, d_mask)
+            _sum_mask(row, cells, here, gate_rows, projected, table, d_mask)
 
 
 @routine

@@ -82,7 +82,7 @@ def normalise_back(
 @routine
 def pool(
     sizes: Sizes, places: int, features: Floats, slots: int, ways: int, scale: Floats, shift: Floats, cells: Ints,
-    at: int, floor: float, pooled: Floats, when: Floats,
+    at: int, floor: float, pooled: Floats, argmax: Floats,
 ) -> None:  # fmt: skip
     """Write the highest of `floor` and the features of the tokens that cells name, and its place (-1 for the floor).
 
@@ -100,19 +100,19 @@ def pool(
                 origin = where_greater(value, best, float(place), origin)
                 best = where_greater(value, best, value, best)
             store(pooled, feature * WIDTH, where_greater(best, LOWEST, best, 0.0))
-            store(when, feature * WIDTH, origin)
+            store(argmax, feature * WIDTH, origin)
 
 
 @routine
 def pool_back(
-    sizes: Sizes, places: int, features: Floats, slots: int, ways: int, scale: Floats, when: Floats, d_pooled: Floats,
+    sizes: Sizes, places: int, features: Floats, slots: int, ways: int, scale: Floats, argmax: Floats, d_pooled: Floats,
     d_features: Floats, scale_sums: Floats, shift_sums: Floats,
 ) -> None:  # fmt: skip
     """Write the gradient at the features of every token, and add to that of scale and shift, lane by lane."""
     for way in range(sizes.ways):
         for unit in range(0, sizes.hidden, QUAD):
             feature = way * sizes.hidden + unit
-            factor, origin = fill_quad(scale, feature, 1), load_quad(when, feature * WIDTH)
+            factor, origin = fill_quad(scale, feature, 1), load_quad(argmax, feature * WIDTH)
             d_scale, d_shift = load_quad(scale_sums, feature * WIDTH), load_quad(shift_sums, feature * WIDTH)
             pooled = load_quad(d_pooled, feature * WIDTH)
             for place in range(places):

@@ -29,25 +29,25 @@ def log_softmax(classes: int, logits: Floats, at: int, out: Floats, to: int) -> 
 
 
 @routine
-def cross_entropy(classes: int, logits: Floats, at: int, marks: Any, shares: Any, gradient: Floats, to: int) -> float:
+def cross_entropy(classes: int, logits: Floats, at: int, labels: Any, shares: Any, gradient: Floats, to: int) -> float:
     """Return the sum over lanes of share * -log softmax(logits)[label], and write its gradient, share (p - onehot)."""
     log_softmax(classes, logits, at, gradient, to)
     loss = vector(0.0)
     for label in range(classes):
         chance = load(gradient, to + label * WIDTH)
-        own = where_equal(marks, float(label), 1.0, 0.0)
-        loss = where_equal(marks, float(label), chance, loss)
+        own = where_equal(labels, float(label), 1.0, 0.0)
+        loss = where_equal(labels, float(label), chance, loss)
         store(gradient, to + label * WIDTH, (exponential(chance) - own) * shares)
     return -float(total(loss * shares))
 
 
 @kernel
-def task_loss(groups: int, classes: int, logits: Floats, marks: Floats, shares: Floats, gradient: Floats) -> float:
+def task_loss(groups: int, classes: int, logits: Floats, labels: Floats, shares: Floats, gradient: Floats) -> float:
     """Return the weighted mean cross-entropy, as torch.nn.functional.cross_entropy has it, and write its gradient."""
     loss = 0.0
     for group in range(groups):
         at = group * classes * WIDTH
-        own = load(marks, group * WIDTH), load(shares, group * WIDTH)
+        own = load(labels, group * WIDTH), load(shares, group * WIDTH)
         loss += cross_entropy(classes, logits, at, own[0], own[1], gradient, at)
     return loss
 

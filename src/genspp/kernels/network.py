@@ -79,10 +79,10 @@ class Space(NamedTuple):
     seen: Ints
     soft: Floats
     pooled: Floats
-    when: Floats
+    argmax: Floats
     d_pooled: Floats
-    slope: Floats
-    turned: Floats
+    d_state: Floats
+    gate_rows: Floats
     dense: Ints
     recurrent_sums: Floats
     bias_sums: Floats
@@ -125,10 +125,10 @@ def make_space(sizes: Sizes, extent: Extent, *, keep: bool = True, soft: bool = 
         seen=seen,
         soft=floats(ways * (len(seen) + 1) * row if soft else 0),
         pooled=floats(groups * wide * WIDTH),
-        when=floats(groups * wide * WIDTH),
+        argmax=floats(groups * wide * WIDTH),
         d_pooled=floats(wide * WIDTH),
-        slope=floats(hidden * WIDTH),
-        turned=floats(row * WIDTH),
+        d_state=floats(hidden * WIDTH),
+        gate_rows=floats(row * WIDTH),
         dense=integers(words + 2),
         recurrent_sums=floats(ways * hidden // 4 * row * WIDTH),
         bias_sums=floats(ways * hidden * WIDTH),
@@ -224,15 +224,15 @@ def run_group_back(
         )
     for way in range(sizes.ways):
         own_slots, own_history = way * space.slots + slots, way * space.history + history
-        clear(space.slope, 0, sizes.hidden * WIDTH)
+        clear(space.d_state, 0, sizes.hidden * WIDTH)
         backward(
             sizes, way, places, layout.real, at, weights, states, space.d_features, own_slots, space.gates,
-            own_history, space.slope,
+            own_history, space.d_state,
         )  # fmt: skip
         sum_recurrent(sizes, way, places, states, own_slots, space.gates, own_history, space.recurrent_sums)
         sum_biases(sizes, way, places, space.gates, own_history, space.bias_sums)
         sum_inputs(
-            sizes, places, layout.cells, mask, at, space.gates, own_history, space.turned, space.projected,
+            sizes, places, layout.cells, mask, at, space.gates, own_history, space.gate_rows, space.projected,
             space.d_projected, way * space.table, d_mask,
         )  # fmt: skip
 
@@ -330,7 +330,7 @@ def texts_forward(
             sizes, layout.first[group + 1] - start, features_of(sizes, space),
             keep * (start + 2 * group) * slot(sizes.hidden), space.slots, space.scale, space.shift,
             space.seen if selected else layout.cells, at, 0.0 if selected else LOWEST, space.pooled[out:],
-            space.when[out:],
+            space.argmax[out:],
         )  # fmt: skip
         linear(wide, sizes.outputs, weights, head, space.pooled, out, logits, group * sizes.outputs * WIDTH)
 
@@ -354,7 +354,7 @@ def texts_back(
         )  # fmt: skip
         pool_back(
             sizes, layout.first[group + 1] - start, features_of(sizes, space), slots, space.slots, space.scale,
-            space.when[out:], space.d_pooled, space.d_features, space.scale_sums, space.shift_sums,
+            space.argmax[out:], space.d_pooled, space.d_features, space.scale_sums, space.shift_sums,
         )  # fmt: skip
         run_group_back(sizes, layout, group, slots, start * gate_slot(sizes.hidden), mask, weights, space, d_mask)
     collect(count, sizes, layout, table, space, gradient)

@@ -35,7 +35,7 @@ class Prefix(NamedTuple):
 
     states: Floats
     gates: Floats
-    slope: Floats
+    d_states: Floats
     logits: Floats
     d_logits: Floats
 
@@ -69,20 +69,20 @@ def _read(
         sizes, 0, places, layout.cells, layout.real, at, weights, space.projected, 0, space.states, 0, space.gates, 0,
         keep,
     )  # fmt: skip
-    pool(sizes, places, space.states, 0, 0, space.scale, space.shift, layout.cells, at, 0.0, space.pooled, space.when)
+    pool(sizes, places, space.states, 0, 0, space.scale, space.shift, layout.cells, at, 0.0, space.pooled, space.argmax)
     linear(wide, sizes.outputs, weights, head, space.pooled, 0, prefix.logits, 0)
     return int(places)
 
 
 @inlined
-def _leave(group: int, hidden: int, layout: Layout, space: Space, prefix: Prefix) -> None:
+def _hand_to_prefix(group: int, hidden: int, layout: Layout, space: Space, prefix: Prefix) -> None:
     """Hand the gradient at the first states of a group's texts to the prefix."""
     for unit in range(0, hidden, QUAD):
-        store_turned(space.turned, unit, hidden, load_quad(space.slope, unit * WIDTH))
+        store_turned(space.gate_rows, unit, hidden, load_quad(space.d_state, unit * WIDTH))
     for lane in range(WIDTH):
         for unit in range(0, hidden, WIDTH):
             at = layout.lead[group * WIDTH + lane] + unit
-            store(prefix.slope, at, load(prefix.slope, at) + load(space.turned, lane * hidden + unit))
+            store(prefix.d_states, at, load(prefix.d_states, at) + load(space.gate_rows, lane * hidden + unit))
 
 
 @routine
@@ -95,24 +95,24 @@ def _find_gradient(
     begin(count, sizes, layout, table, weights, space)
     steps, (_, head, _) = _longest_lead(rows, texts.lead), parts(sizes)
     forward_prefix(steps, sizes, weights, space.projected, prefix.states, prefix.gates)
-    clear(prefix.slope, 0, (steps + 1) * sizes.hidden)
+    clear(prefix.d_states, 0, (steps + 1) * sizes.hidden)
     clear_sums(count, sizes, space)
     for group in range(-(-len(rows) // WIDTH)):
         places = _read(group, sizes, layout, weights, space, prefix, 1)
-        marks, shares = load(layout.marks, group * WIDTH), load(layout.shares, group * WIDTH)
-        cross_entropy(sizes.outputs, prefix.logits, 0, marks, shares, prefix.d_logits, 0)
+        labels, shares = load(layout.labels, group * WIDTH), load(layout.shares, group * WIDTH)
+        cross_entropy(sizes.outputs, prefix.logits, 0, labels, shares, prefix.d_logits, 0)
         linear_back(
             sizes.hidden, sizes.outputs, weights, head, space.pooled, 0, prefix.d_logits, 0, space.d_pooled, 0,
             space.head_sums,
         )  # fmt: skip
         pool_back(
-            sizes, places, space.states, 0, 0, space.scale, space.when, space.d_pooled, space.d_features,
+            sizes, places, space.states, 0, 0, space.scale, space.argmax, space.d_pooled, space.d_features,
             space.scale_sums, space.shift_sums,
         )  # fmt: skip
         run_group_back(sizes, layout, group, 0, 0, layout.real, weights, space, nothing)
-        _leave(group, sizes.hidden, layout, space, prefix)
+        _hand_to_prefix(group, sizes.hidden, layout, space, prefix)
     collect(count, sizes, layout, table, space, gradient)
-    backward_prefix(steps, sizes, weights, prefix.states, prefix.gates, prefix.slope, gradient)
+    backward_prefix(steps, sizes, weights, prefix.states, prefix.gates, prefix.d_states, gradient)
     forget(count, layout)
 
 
@@ -150,8 +150,8 @@ def validate(
         found = 0.0
         for group in range(-(-len(rows) // WIDTH)):
             _read(group, sizes, layout, weights, space, prefix, 0)
-            marks, shares = load(layout.marks, group * WIDTH), load(layout.shares, group * WIDTH)
-            found += cross_entropy(sizes.outputs, prefix.logits, 0, marks, shares, prefix.d_logits, 0)
+            labels, shares = load(layout.labels, group * WIDTH), load(layout.shares, group * WIDTH)
+            found += cross_entropy(sizes.outputs, prefix.logits, 0, labels, shares, prefix.d_logits, 0)
         loss += found * share
         forget(count, layout)
     return loss / mass if mass > 0 else 0.0

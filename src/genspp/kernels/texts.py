@@ -32,7 +32,7 @@ class Layout(NamedTuple):
 
     first: (groups + 1,) the first place of every group. rows: (groups, WIDTH) which text a lane holds. cells: (places,
     WIDTH) where the row of the word there begins among those of the batch's words, 0 for none. real: (places, WIDTH) 1
-    for a token. lead: (groups, WIDTH) where the first state of a text begins in the prefix. marks, shares: (groups,
+    for a token. lead: (groups, WIDTH) where the first state of a text begins in the prefix. labels, shares: (groups,
     WIDTH) the label of a text, and its share of a weighted mean over texts, 0 for lanes without text. used: the batch's
     words, from 1 on. slots: (words of the table,) where their rows begin, 0 for those that do not occur. counts: for
     sorting.
@@ -43,7 +43,7 @@ class Layout(NamedTuple):
     cells: Ints
     real: Floats
     lead: Ints
-    marks: Floats
+    labels: Floats
     shares: Floats
     used: Ints
     slots: Ints
@@ -63,7 +63,7 @@ def make_layout(texts: int, longest: int, words: int, places: int | None = None)
         cells=integers(places * WIDTH),
         real=floats(places * WIDTH),
         lead=integers(groups * WIDTH),
-        marks=floats(groups * WIDTH),
+        labels=floats(groups * WIDTH),
         shares=floats(groups * WIDTH),
         used=integers(2 + min(words, places * WIDTH)),
         slots=integers(words + 1),
@@ -92,17 +92,17 @@ def _rank(batch: Longs, span: Ints, counts: Ints, ranked: Ints) -> int:
 
 
 @routine
-def _share(batch: int, labels: Ints, class_weights: Floats, layout: Layout) -> None:
-    """Note the labels, and every text's share of the weighted mean; where nothing weighs anything, no share."""
-    rows, marks, shares = layout.rows, layout.marks, layout.shares
+def _share(batch: int, known: Ints, class_weights: Floats, layout: Layout) -> None:
+    """Note the labels, `known` of all texts, and a text's share of the weighted mean; if nothing weighs anything, 0."""
+    rows, labels, shares = layout.rows, layout.labels, layout.shares
     mass = 0.0
     for lane in range(batch):
-        mass += class_weights[labels[rows[lane]]]
-    for lane in range(len(marks)):
-        marks[lane] = shares[lane] = 0
+        mass += class_weights[known[rows[lane]]]
+    for lane in range(len(labels)):
+        labels[lane] = shares[lane] = 0
     for lane in range(batch):
-        label = labels[rows[lane]]
-        marks[lane] = label
+        label = known[rows[lane]]
+        labels[lane] = label
         shares[lane] = class_weights[label] / mass if mass > 0 else 0
 
 

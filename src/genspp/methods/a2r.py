@@ -17,7 +17,7 @@ from genspp.kernels.losses import divergence
 from genspp.kernels.memory import Floats, floats
 from genspp.methods.base import METHODS
 from genspp.methods.gradient import GradientRationalizer, Session
-from genspp.methods.players import Reader, Tally
+from genspp.methods.in_training import PredictorInTraining, Tally
 from genspp.model.networks import Shape
 from genspp.model.passes import Batch
 from genspp.settings import Setting, number
@@ -36,17 +36,17 @@ class A2R(GradientRationalizer):
     def _companions(self, shape: Shape) -> nn.ModuleDict:
         return nn.ModuleDict({"soft": self._predictor(self._encoder(shape), shape)})
 
-    def _players(self, session: Session) -> None:
-        super()._players(session)
-        session.readers.append(Reader(session.companions["soft"], session.optimizers[0], session.table))  # type: ignore[arg-type]
+    def _in_training(self, session: Session) -> None:
+        super()._in_training(session)
+        session.predictors.append(PredictorInTraining(session.companions["soft"], session.optimizers[0], session.table))  # type: ignore[arg-type]
 
     def _update(self, session: Session, batch: Batch) -> float:
         """Train on a batch and return its loss."""
-        (optimizer,), chooser, (hard, soft) = session.optimizers, session.choosers[0], session.readers
+        (optimizer,), generator, (hard, soft) = session.optimizers, session.generators[0], session.predictors
         optimizer.clear()
-        mask = chooser.draw(batch, session.noise)
+        mask = generator.draw(batch, session.noise)
         omega, d_omega = session.losses.omega(batch, mask.numbers)
-        attention = _attention(chooser.logits, batch)
+        attention = _attention(generator.logits, batch)
         logits = hard.logits(batch, mask.numbers), soft.logits(batch, attention, soft=True)
         (task, d_hard), (soft_task, d_soft) = hard.task(batch, logits[0]), soft.task(batch, logits[1])
         apart, d_apart = _apart(hard.network.sizes.outputs, *logits, batch)
@@ -55,15 +55,15 @@ class A2R(GradientRationalizer):
         d_attention = soft.learn_from(batch, d_soft + weight * d_apart[1])
         d_logits = mask.back(d_omega)
         token_softmax_back(batch.groups, batch.layout.first, batch.cells, attention, d_attention, d_logits)
-        chooser.learn_from(batch, d_logits)
+        generator.learn_from(batch, d_logits)
         optimizer.step()
         return task + soft_task + weight * apart + omega
 
     def _measure(self, session: Session, batch: Batch, tally: Tally) -> None:
         """Count a validation batch: what training minimises, with the likelier mask."""
-        mask, (hard, soft) = session.evaluation_mask(batch), session.readers
+        mask, (hard, soft) = session.evaluation_mask(batch), session.predictors
         attention = _attention(
-            session.choosers[0].network.tokens(batch, session.choosers[0].weights, keep=False), batch
+            session.generators[0].network.tokens(batch, session.generators[0].weights, keep=False), batch
         )
         logits, soft_logits = hard.look(batch, mask), soft.look(batch, attention, soft=True)
         apart, _ = _apart(hard.network.sizes.outputs, logits, soft_logits, batch)

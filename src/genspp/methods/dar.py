@@ -11,7 +11,7 @@ from torch import nn
 
 from genspp.methods.base import METHODS
 from genspp.methods.gradient import GradientRationalizer, Session
-from genspp.methods.players import Reader, Tally
+from genspp.methods.in_training import PredictorInTraining, Tally
 from genspp.model.optimizer import Adam
 from genspp.model.passes import Batch
 from genspp.settings import Setting, number
@@ -30,26 +30,28 @@ class DAR(GradientRationalizer):
     def _optimizers(self, settings: dict[str, Any], companions: nn.ModuleDict) -> tuple[Adam, ...]:
         return (Adam([(self.model_, settings["learning_rate"])]),)
 
-    def _players(self, session: Session) -> None:
-        super()._players(session)
-        judge = Reader(self.full_text_, Adam([(self.full_text_, 0.0)]), session.table, frozen=True)
-        session.readers.append(judge)
+    def _in_training(self, session: Session) -> None:
+        super()._in_training(session)
+        judge = PredictorInTraining(self.full_text_, Adam([(self.full_text_, 0.0)]), session.table, frozen=True)
+        session.predictors.append(judge)
 
     def _update(self, session: Session, batch: Batch) -> float:
         """Train on a batch and return its loss."""
-        (optimizer,), chooser, (reader, judge) = session.optimizers, session.choosers[0], session.readers
+        (optimizer,), generator, (predictor, judge) = session.optimizers, session.generators[0], session.predictors
         weight: float = session.settings["lambda_a"]
         optimizer.clear()
-        mask = chooser.draw(batch, session.noise)
+        mask = generator.draw(batch, session.noise)
         omega, d_omega = session.losses.omega(batch, mask.numbers)
-        task, d_task = reader.fit(batch, mask.numbers)
+        task, d_task = predictor.fit(batch, mask.numbers)
         aligned, d_aligned = judge.fit(batch, mask.numbers)
-        chooser.learn_from(batch, mask.back(d_task + weight * d_aligned + d_omega))
+        generator.learn_from(batch, mask.back(d_task + weight * d_aligned + d_omega))
         optimizer.step()
         return task + weight * aligned + omega
 
     def _measure(self, session: Session, batch: Batch, tally: Tally) -> None:
         """Count a validation batch: what training minimises, with the likelier mask."""
-        mask, (reader, judge) = session.evaluation_mask(batch), session.readers
+        mask, (predictor, judge) = session.evaluation_mask(batch), session.predictors
         aligned, _ = judge.task(batch, judge.look(batch, mask))
-        tally.add(reader, reader.look(batch, mask), mask, batch, session.settings["lambda_a"] * aligned * batch.texts)
+        tally.add(
+            predictor, predictor.look(batch, mask), mask, batch, session.settings["lambda_a"] * aligned * batch.texts
+        )

@@ -1,8 +1,8 @@
 """What the gradient-trained methods share: settings, drawn masks in training, epochs, validation, the loop.
 
-A method says which modules it has (`_modules`, `_companions`), who plays (`_players`), how a batch updates them
-(`_update`) and, where it differs, what validation measures (`_measure`). The default is RNP's: one loss, one optimizer,
-one update.
+A method says which modules it has (`_modules`, `_companions`), which networks are trained (`_in_training`), how a
+batch updates them (`_update`) and, where it differs, what validation measures (`_measure`). The default is RNP's: one
+loss, one optimizer, one update.
 
 One deviation from the released code of these methods: there the recurrence runs over padding, so a text's highlight
 depends on how long its batch mates are. Here padding never enters it; the states of padding are zero. Unselected tokens
@@ -25,8 +25,8 @@ from genspp.kernels.inputs import Table
 from genspp.kernels.memory import Floats, floats
 from genspp.kernels.texts import make_layout
 from genspp.methods.base import Rationalizer, Recorder, logger
+from genspp.methods.in_training import GeneratorInTraining, Losses, PredictorInTraining, Tally
 from genspp.methods.masks import MASKS
-from genspp.methods.players import Chooser, Losses, Reader, Tally
 from genspp.model.inference import flushed
 from genspp.model.networks import Encoder, Generator, Pair, Predictor, Shape
 from genspp.model.optimizer import Adam
@@ -44,8 +44,8 @@ _FULL_TEXT_GAIN = 1e-3
 class Session:
     """What an update has at hand.
 
-    choosers: the generators, first the model's own. reader: the predictor. companions: modules that are trained beside
-    the model and then discarded. noise: the random numbers of this epoch. updates: how many batches there were before
+    generators, predictors: in training, first the model's own. companions: modules that are trained beside the model
+    and then discarded. noise: the random numbers of this epoch. updates: how many batches there were before
     this one, counted over all epochs; batches: those of one epoch.
     """
 
@@ -54,8 +54,8 @@ class Session:
     table: Table
     optimizers: tuple[Adam, ...]
     companions: nn.ModuleDict
-    choosers: list[Chooser] = field(default_factory=list)
-    readers: list[Reader] = field(default_factory=list)
+    generators: list[GeneratorInTraining] = field(default_factory=list)
+    predictors: list[PredictorInTraining] = field(default_factory=list)
     epoch: int = 0
     updates: int = 0
     batches: int = 0
@@ -69,9 +69,9 @@ class Session:
     def evaluation_mask(self, batch: Batch) -> Floats:
         """Return a validation mask: the likelier one, or in preset `paper` a drawn one."""
         if self.settings["eval_mask"] == "sample":
-            return self.choosers[0].draw(batch, self.noise).numbers
+            return self.generators[0].draw(batch, self.noise).numbers
         mask = floats(batch.cells)
-        mask[: batch.cells] = (self.choosers[0].margins(batch) >= 0) * batch.counted[: batch.cells]
+        mask[: batch.cells] = (self.generators[0].margins(batch) >= 0) * batch.counted[: batch.cells]
         return mask
 
 
@@ -129,11 +129,11 @@ class GradientRationalizer(Rationalizer):
         """Return the optimizers, over the modules that each of them moves."""
         return (Adam([(self.model_, settings["learning_rate"]), (companions, settings["learning_rate"])]),)
 
-    def _players(self, session: Session) -> None:
-        """Put the choosers and readers into a session."""
+    def _in_training(self, session: Session) -> None:
+        """Put the generators and predictors into a session."""
         optimizer = session.optimizers[0]
-        session.choosers = [Chooser(self.model_.generator, optimizer, session.table, MASKS[self.mask])]
-        session.readers = [Reader(self.model_.predictor, optimizer, session.table)]
+        session.generators = [GeneratorInTraining(self.model_.generator, optimizer, session.table, MASKS[self.mask])]
+        session.predictors = [PredictorInTraining(self.model_.predictor, optimizer, session.table)]
 
     def _phases(self, settings: dict[str, Any]) -> tuple[int, int]:
         """Return how many epochs there are at most, and from which one on early stopping is armed."""
@@ -141,21 +141,21 @@ class GradientRationalizer(Rationalizer):
 
     def _update(self, session: Session, batch: Batch) -> float:
         """Train on a batch and return its loss: the sum, over the generators, of task loss and regularisers."""
-        (optimizer,), reader, total = session.optimizers, session.readers[0], 0.0
+        (optimizer,), predictor, total = session.optimizers, session.predictors[0], 0.0
         optimizer.clear()
-        for chooser in session.choosers:
-            mask = chooser.draw(batch, session.noise)
+        for generator in session.generators:
+            mask = generator.draw(batch, session.noise)
             omega, d_omega = session.losses.omega(batch, mask.numbers)
-            task, d_mask = reader.fit(batch, mask.numbers)
-            chooser.learn_from(batch, mask.back(d_mask + d_omega))
+            task, d_mask = predictor.fit(batch, mask.numbers)
+            generator.learn_from(batch, mask.back(d_mask + d_omega))
             total += task + omega
         optimizer.step()
         return total
 
     def _measure(self, session: Session, batch: Batch, tally: Tally) -> None:
         """Count a validation batch."""
-        mask, reader = session.evaluation_mask(batch), session.readers[0]
-        tally.add(reader, reader.look(batch, mask), mask, batch)
+        mask, predictor = session.evaluation_mask(batch), session.predictors[0]
+        tally.add(predictor, predictor.look(batch, mask), mask, batch)
 
     # ------------------------------------------------------------------ what they share
 
@@ -208,7 +208,7 @@ class GradientRationalizer(Rationalizer):
         if len(companions):
             load_flat(companions, draw(stream(settings["seed"], Purpose.COMPANIONS), companions))
         session = Session(settings, losses, table, self._optimizers(settings, companions), companions)
-        self._players(session)
+        self._in_training(session)
         epochs, armed_from = self._phases(settings)
         loop = Loop(session.optimizers, EarlyStopping(epochs, settings["patience"], armed_from))
         state = recorder.restore()
@@ -239,17 +239,20 @@ class GradientRationalizer(Rationalizer):
     def _train_full_text(self, settings: dict[str, Any], losses: Losses, table: Table, train: Rows, val: Rows) -> None:
         """Train the predictor that sees everything: same optimizer, same early stopping, its own seed."""
         optimizer = Adam([(self.full_text_, settings["learning_rate"])])
-        reader, seed = Reader(self.full_text_, optimizer, table), seed_of(settings["seed"], Purpose.FULL_TEXT)
+        predictor, seed = (
+            PredictorInTraining(self.full_text_, optimizer, table),
+            seed_of(settings["seed"], Purpose.FULL_TEXT),
+        )
         loop = Loop([optimizer], EarlyStopping(settings["max_epochs"], settings["patience"], 0, _FULL_TEXT_GAIN))
         deal = Dealer(train, losses, {**settings, "padding_in_losses": False})
         whole_val = Batch.of_all(val, losses.class_weights, settings["hidden"])
         while not loop.stopping.finished:
             for batch in deal.epoch(epoch_order(seed, loop.stopping.epoch, len(train))):
                 optimizer.clear()
-                reader.fit(batch, batch.real, asked=False)
+                predictor.fit(batch, batch.real, asked=False)
                 optimizer.step()
             tally = Tally(losses)
-            tally.add_task(reader, reader.look(whole_val, whole_val.real), whole_val)
+            tally.add_task(predictor, predictor.look(whole_val, whole_val.real), whole_val)
             loop.close_epoch(tally.task)
         loop.end()
 

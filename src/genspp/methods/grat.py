@@ -24,8 +24,8 @@ from genspp.kernels.network import Extent, Space
 from genspp.kernels.texts import Layout
 from genspp.methods.base import METHODS
 from genspp.methods.gradient import GradientRationalizer, Session
+from genspp.methods.in_training import GeneratorInTraining, PredictorInTraining
 from genspp.methods.masks import MASKS
-from genspp.methods.players import Chooser, Reader
 from genspp.model.networks import Encoder, Generator, Predictor, Shape
 from genspp.model.optimizer import Adam
 from genspp.model.passes import Batch
@@ -160,10 +160,10 @@ class GRAT(GradientRationalizer):
     def _optimizers(self, settings: dict[str, Any], companions: nn.ModuleDict) -> tuple[Adam, ...]:
         return tuple(Adam([(part, settings["learning_rate"])]) for part in (self.model_, companions))
 
-    def _players(self, session: Session) -> None:
+    def _in_training(self, session: Session) -> None:
         for_pair, for_guider = session.optimizers
-        session.choosers = [Chooser(self.model_.generator, for_pair, session.table, MASKS[self.mask])]
-        session.readers = [Reader(self.model_.predictor, for_pair, session.table)]
+        session.generators = [GeneratorInTraining(self.model_.generator, for_pair, session.table, MASKS[self.mask])]
+        session.predictors = [PredictorInTraining(self.model_.predictor, for_pair, session.table)]
         guider = session.companions["guider"]
         self._guide = Guide(guider, for_guider, session.table)  # type: ignore[arg-type]
 
@@ -186,19 +186,19 @@ class GRAT(GradientRationalizer):
 
     def _follow(self, session: Session, batch: Batch, attention: Floats, guided: Floats) -> float:
         """Train the pair, given the guider's attention and class logits, and return its loss."""
-        chooser, reader, optimizer = session.choosers[0], session.readers[0], session.optimizers[0]
+        generator, predictor, optimizer = session.generators[0], session.predictors[0], session.optimizers[0]
         guidance = self._guidance(session)
         to_guide: float = session.settings["lambda_g"] * guidance
         to_match: float = session.settings["lambda_jsd"] * (1 - guidance)
         optimizer.clear()
-        mask = chooser.draw(batch, session.noise)
+        mask = generator.draw(batch, session.noise)
         omega, d_omega = session.losses.omega(batch, mask.numbers)
-        guide, d_choices = guide_loss(chooser.logits, attention, batch)
-        logits = reader.logits(batch, mask.numbers)
-        task, d_logits = reader.task(batch, logits)
-        match, d_match = _divergence(reader.network.sizes.outputs, logits, guided, batch)
-        d_mask = reader.learn_from(batch, d_logits + np.float32(to_match) * d_match)
-        chooser.learn_from(batch, mask.back(d_mask + d_omega) + np.float32(to_guide) * d_choices)
+        guide, d_choices = guide_loss(generator.logits, attention, batch)
+        logits = predictor.logits(batch, mask.numbers)
+        task, d_logits = predictor.task(batch, logits)
+        match, d_match = _divergence(predictor.network.sizes.outputs, logits, guided, batch)
+        d_mask = predictor.learn_from(batch, d_logits + np.float32(to_match) * d_match)
+        generator.learn_from(batch, mask.back(d_mask + d_omega) + np.float32(to_guide) * d_choices)
         optimizer.step()
         return task + omega + to_guide * guide + to_match * match
 

@@ -13,8 +13,8 @@ from genspp.kernels.losses import divergence
 from genspp.kernels.memory import Floats
 from genspp.methods.base import METHODS
 from genspp.methods.gradient import GradientRationalizer, Session
+from genspp.methods.in_training import GeneratorInTraining, PredictorInTraining, Tally
 from genspp.methods.masks import MASKS
-from genspp.methods.players import Chooser, Reader, Tally
 from genspp.model.networks import Generator, Predictor, Shape
 from genspp.model.optimizer import Adam
 from genspp.model.passes import Batch
@@ -36,10 +36,10 @@ class MCD(GradientRationalizer):
         parts = (self.model_.generator, self.model_.predictor)
         return tuple(Adam([(part, settings["learning_rate"])]) for part in parts)
 
-    def _players(self, session: Session) -> None:
+    def _in_training(self, session: Session) -> None:
         choosing, reading = session.optimizers
-        session.choosers = [Chooser(self.model_.generator, choosing, session.table, MASKS[self.mask])]
-        session.readers = [Reader(self.model_.predictor, reading, session.table)]
+        session.generators = [GeneratorInTraining(self.model_.generator, choosing, session.table, MASKS[self.mask])]
+        session.predictors = [PredictorInTraining(self.model_.predictor, reading, session.table)]
 
     def _update(self, session: Session, batch: Batch) -> float:
         """Fit the predictor, then match the generator; return the sum of both losses."""
@@ -47,41 +47,41 @@ class MCD(GradientRationalizer):
 
     def _fit(self, session: Session, batch: Batch) -> float:
         """Train the predictor on highlights and full texts; the generator gets the regularisers only."""
-        chooser, reader = session.choosers[0], session.readers[0]
+        generator, predictor = session.generators[0], session.predictors[0]
         for optimizer in session.optimizers:
             optimizer.clear()
-        mask = chooser.draw(batch, session.noise)
+        mask = generator.draw(batch, session.noise)
         loss, d_omega = session.losses.omega(batch, mask.numbers)
-        chooser.learn_from(batch, mask.back(d_omega))
+        generator.learn_from(batch, mask.back(d_omega))
         for seen in (mask.numbers, batch.real):
-            loss += reader.fit(batch, seen, asked=False)[0]
+            loss += predictor.fit(batch, seen, asked=False)[0]
         for optimizer in session.optimizers:
             optimizer.step()
         return loss
 
     def _match(self, session: Session, batch: Batch) -> float:
         """Train the generator, with a fresh mask, towards what the predictor says of the full text."""
-        chooser, reader = session.choosers[0], session.readers[0]
-        mask = chooser.draw(batch, session.noise)
+        generator, predictor = session.generators[0], session.predictors[0]
+        mask = generator.draw(batch, session.noise)
         loss, d_omega = session.losses.omega(batch, mask.numbers)
-        full = reader.look(batch, batch.real)
-        found, d_logits = _divergence(reader, full, reader.logits(batch, mask.numbers), batch)
-        d_mask = reader.learn_from(batch, d_logits)  # what the predictor would learn is cleared before its next step
-        chooser.optimizer.clear()
-        chooser.learn_from(batch, mask.back(d_mask + d_omega))
-        chooser.optimizer.step()
+        full = predictor.look(batch, batch.real)
+        found, d_logits = _divergence(predictor, full, predictor.logits(batch, mask.numbers), batch)
+        d_mask = predictor.learn_from(batch, d_logits)  # what the predictor would learn is cleared before its next step
+        generator.optimizer.clear()
+        generator.learn_from(batch, mask.back(d_mask + d_omega))
+        generator.optimizer.step()
         return loss + found
 
     def _measure(self, session: Session, batch: Batch, tally: Tally) -> None:
         """Count a validation batch: label and regularisers as always, and the divergence at a mask of its own."""
-        reader, first = session.readers[0], session.evaluation_mask(batch)
+        predictor, first = session.predictors[0], session.evaluation_mask(batch)
         second = session.evaluation_mask(batch) if session.settings["eval_mask"] == "sample" else first
-        logits, matched = reader.look(batch, first), reader.look(batch, second)
-        found, _ = _divergence(reader, reader.look(batch, batch.real), matched, batch)
-        tally.add(reader, logits, second, batch, found * batch.texts)
+        logits, matched = predictor.look(batch, first), predictor.look(batch, second)
+        found, _ = _divergence(predictor, predictor.look(batch, batch.real), matched, batch)
+        tally.add(predictor, logits, second, batch, found * batch.texts)
 
 
-def _divergence(reader: Reader, full: Floats, highlight: Floats, batch: Batch) -> tuple[float, Floats]:
+def _divergence(predictor: PredictorInTraining, full: Floats, highlight: Floats, batch: Batch) -> tuple[float, Floats]:
     """Return the mean over texts of KL(full || highlight), and the gradient of the second's logits."""
-    unused, gradient, classes = np.zeros_like(full), np.zeros_like(full), reader.network.sizes.outputs
+    unused, gradient, classes = np.zeros_like(full), np.zeros_like(full), predictor.network.sizes.outputs
     return divergence(batch.groups, classes, full, highlight, batch.shares, unused, gradient), gradient

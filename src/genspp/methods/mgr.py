@@ -11,8 +11,8 @@ from torch import nn
 
 from genspp.methods.base import METHODS
 from genspp.methods.gradient import GradientRationalizer, Session
+from genspp.methods.in_training import GeneratorInTraining
 from genspp.methods.masks import MASKS
-from genspp.methods.players import Chooser
 from genspp.model.networks import Generator, Shape
 from genspp.model.optimizer import Adam
 
@@ -34,10 +34,10 @@ class MGR(GradientRationalizer):
         groups: list[tuple[nn.Module, float]] = [(self.model_.predictor, rate / GENERATORS)]
         return (Adam(groups + [(g, k * rate) for k, g in enumerate(self._generators(companions), start=1)]),)
 
-    def _players(self, session: Session) -> None:
-        super()._players(session)
-        session.choosers = [
-            Chooser(generator, session.optimizers[0], session.table, MASKS[self.mask])
+    def _in_training(self, session: Session) -> None:
+        super()._in_training(session)
+        session.generators = [
+            GeneratorInTraining(generator, session.optimizers[0], session.table, MASKS[self.mask])
             for generator in self._generators(session.companions)
         ]
 

@@ -1,4 +1,4 @@
-"""Who plays in a gradient-trained method: generators that draw masks, predictors that read them; what masks cost."""
+"""Networks in training by gradient: generators that draw masks, predictors that read them; and what masks cost."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from genspp.model.optimizer import Adam
 from genspp.model.passes import Batch, Network
 
 
-class Player:
+class NetworkInTraining:
     """A network and the optimizer that moves its weights; both ways over a batch add to that optimizer's gradient."""
 
     def __init__(self, module: Generator | Predictor, optimizer: Adam, table: Table) -> None:
@@ -32,7 +32,7 @@ class Player:
         self.optimizer.add(self._places, gradient)
 
 
-class Chooser(Player):
+class GeneratorInTraining(NetworkInTraining):
     """A generator that draws masks."""
 
     def __init__(self, module: Generator, optimizer: Adam, table: Table, mask: type[Mask]) -> None:
@@ -56,7 +56,7 @@ class Chooser(Player):
         return logits[:cells] if self.network.sizes.outputs == 1 else logits[cells : 2 * cells] - logits[:cells]
 
 
-class Reader(Player):
+class PredictorInTraining(NetworkInTraining):
     """A predictor. frozen: it judges, and its weights stay."""
 
     def __init__(self, module: Predictor, optimizer: Adam, table: Table, *, frozen: bool = False) -> None:
@@ -84,7 +84,7 @@ class Reader(Player):
         """Return the (weighted) mean cross-entropy of logits, and their gradient."""
         d_logits, layout = np.zeros_like(logits), batch.layout
         classes = self.network.sizes.outputs
-        return task_loss(batch.groups, classes, logits, layout.marks, layout.shares, d_logits), d_logits
+        return task_loss(batch.groups, classes, logits, layout.labels, layout.shares, d_logits), d_logits
 
     def look(self, batch: Batch, mask: Floats, *, soft: bool = False) -> Floats:
         """Return the logits at a mask; nobody goes back."""
@@ -120,16 +120,16 @@ class Tally:
         self._task = self._mass = self._rates = self._own = 0.0
         self._selected = self._tokens = self._switches = self._pairs = self._texts = 0
 
-    def add_task(self, reader: Reader, logits: Floats, batch: Batch) -> None:
+    def add_task(self, predictor: PredictorInTraining, logits: Floats, batch: Batch) -> None:
         """Count the task loss of a batch."""
-        labels = batch.layout.marks[: batch.texts].astype(np.int64)
+        labels = batch.layout.labels[: batch.texts].astype(np.int64)
         mass = float(self._losses.class_weights[labels].sum(dtype=np.float64))
-        self._task += reader.task(batch, logits)[0] * mass
+        self._task += predictor.task(batch, logits)[0] * mass
         self._mass += mass
 
-    def add(self, reader: Reader, logits: Floats, mask: Floats, batch: Batch, own: float = 0.0) -> None:
+    def add(self, predictor: PredictorInTraining, logits: Floats, mask: Floats, batch: Batch, own: float = 0.0) -> None:
         """Count a batch; `own` is the sum over its texts of a term of the method's own."""
-        self.add_task(reader, logits, batch)
+        self.add_task(predictor, logits, batch)
         omega = Omega(0.0, 1.0, 1, 0.0)
         first, spare = batch.layout.first, floats(batch.cells)
         self._switches += round(regularise(batch.groups, first, batch.counted, mask, omega, spare))

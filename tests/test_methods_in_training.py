@@ -6,8 +6,8 @@ import pytest
 from genspp.kernels.lanes import WIDTH
 from genspp.kernels.memory import floats
 from genspp.kernels.texts import make_layout
+from genspp.methods.in_training import Losses, Tally
 from genspp.methods.masks import MASKS
-from genspp.methods.players import Losses, Tally
 from genspp.methods.rnp import RNP
 from genspp.model.passes import Batch, prepare
 from gradient_tools import CLASS_WEIGHTS, TABLE, TEXTS, again, choices, drawn, lanes, likelier, omega, prepared
@@ -24,7 +24,7 @@ def test_regularisers_are_the_hand_computed_ones(preset):
 @pytest.mark.parametrize("preset", ["sound", "paper"])
 def test_a_tally_of_parts_is_the_loss_of_the_whole(preset):
     _, session, whole = prepared(RNP, preset=preset)
-    reader, rows = session.readers[0], prepare(TABLE, 3, TEXTS)[1][0]
+    predictor, rows = session.predictors[0], prepare(TABLE, 3, TEXTS)[1][0]
     # All parts as long as the whole, or they would have less padding.
     parts = [[1, 0, 3, 4], [2, 5, 6, 7, 8]] if preset == "sound" else [list(range(9))]
     tally, chosen = Tally(session.losses), np.random.default_rng(0).random((9, 6)) < 0.4
@@ -34,7 +34,7 @@ def test_a_tally_of_parts_is_the_loss_of_the_whole(preset):
         mask = floats(batch.cells)
         for text, cells in lanes(batch):
             mask[cells] = chosen[text, : len(cells)] * batch.counted[cells]
-        tally.add(reader, reader.look(batch, mask), mask, batch, own=2.0 * batch.texts)
+        tally.add(predictor, predictor.look(batch, mask), mask, batch, own=2.0 * batch.texts)
 
     for part in parts:
         layout = make_layout(len(part), rows.longest, rows.words)
@@ -50,15 +50,15 @@ def test_a_tally_of_parts_is_the_loss_of_the_whole(preset):
 def test_where_no_text_weighs_anything_there_is_no_loss():
     _, session, batch = prepared(RNP)
     tally = Tally(Losses(0.3, 1.0, 0.0, np.zeros(3, np.float32), False))
-    reader = session.readers[0]
-    tally.add_task(reader, reader.look(batch, batch.real), batch)
+    predictor = session.predictors[0]
+    tally.add_task(predictor, predictor.look(batch, batch.real), batch)
     assert tally.task == 0
 
 
 def test_gumbel_masks_are_the_hand_computed_ones():
     model, session, batch = prepared(RNP)
     expected = drawn(choices(model.model_.generator, batch), batch, again(session))
-    mask = session.choosers[0].draw(batch, session.noise)
+    mask = session.generators[0].draw(batch, session.noise)
     np.testing.assert_array_equal(mask.numbers[: batch.cells], expected[: batch.cells])
     gradient = mask.back(np.ones_like(mask.numbers))[: 2 * batch.cells].reshape(2, -1)
     np.testing.assert_array_equal(gradient[0], -gradient[1])
@@ -68,17 +68,17 @@ def test_gumbel_masks_are_the_hand_computed_ones():
 
 def test_the_next_mask_is_another_one():
     _, session, batch = prepared(RNP)
-    masks = [session.choosers[0].draw(batch, session.noise).numbers for _ in range(2)]
+    masks = [session.generators[0].draw(batch, session.noise).numbers for _ in range(2)]
     assert not np.array_equal(*masks)
     session.begin(0, 7)
-    np.testing.assert_array_equal(session.choosers[0].draw(batch, session.noise).numbers, masks[0])
+    np.testing.assert_array_equal(session.generators[0].draw(batch, session.noise).numbers, masks[0])
 
 
 def test_a_threshold_needs_no_noise():
     if "threshold" not in MASKS:
         pytest.skip("no method has it")
     model, session, batch = prepared(RNP)
-    logits = session.choosers[0].network.tokens(batch, session.choosers[0].weights)
+    logits = session.generators[0].network.tokens(batch, session.generators[0].weights)
     mask = MASKS["threshold"](logits, batch, session.noise)
     right = likelier(choices(model.model_.generator, batch), batch)
     np.testing.assert_array_equal(mask.numbers[: batch.cells], right[: batch.cells])
@@ -91,7 +91,7 @@ def test_padding_is_drawn_only_where_it_counts():
         for text, cells in lanes(batch):
             outside[cells[: TEXTS.lengths[text]]] = False
         selected = sum(
-            session.choosers[0].draw(batch, session.noise).numbers[: batch.cells][outside].sum() for _ in range(5)
+            session.generators[0].draw(batch, session.noise).numbers[: batch.cells][outside].sum() for _ in range(5)
         )
         assert (selected > 0) == (preset == "paper")
         empty = np.arange(batch.groups * WIDTH) >= batch.texts
