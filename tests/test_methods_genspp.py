@@ -271,3 +271,9 @@ def test_masks_of_the_wrong_length(model):
 def test_unfitted_it_says_so():
     with pytest.raises(NotFittedError, match="call fit or load first"):
         GenSPP().predict(["a"])
+
+
+def test_a_setting_of_another_search_is_refused():
+    with pytest.raises(SettingsError, match="mutation_sigma is not a setting of the search 'sepcma'"):
+        GenSPP(search="sepcma", mutation_sigma=0.1).settings()
+    assert GenSPP(search="genetic", mutation_sigma=0.1).settings()["mutation_sigma"] == 0.1

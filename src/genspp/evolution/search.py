@@ -113,12 +113,19 @@ class Search(ABC):
 STRATEGIES: Registry[type[Search]] = Registry("search", "genspp.evolution")
 
 
+def settings_of(strategy: type[Search]) -> dict[str, Setting]:
+    """Return the settings of a strategy, those of its parents first."""
+    found: dict[str, Setting] = {}
+    for kind in reversed(strategy.__mro__):
+        found |= vars(kind).get("own", {})
+    return found
+
+
 def strategy_settings() -> dict[str, Setting]:
     """Return the settings of all strategies; one that several have in common stands once."""
     found: dict[str, Setting] = {}
     for strategy in STRATEGIES.values():
-        for kind in reversed(strategy.__mro__):
-            for name, setting in vars(kind).get("own", {}).items():
-                if found.setdefault(name, setting) is not setting:
-                    raise ValueError(f"two searches declare {name!r}; give one of them another name")
+        for name, setting in settings_of(strategy).items():
+            if found.setdefault(name, setting) is not setting:
+                raise ValueError(f"two searches declare {name!r}; give one of them another name")
     return found

@@ -17,9 +17,10 @@ import torch
 from torch import nn
 
 from genspp.data.encode import Encoded
+from genspp.errors import SettingsError
 from genspp.evolution.fitness import Objective
 from genspp.evolution.individuals import Genomes
-from genspp.evolution.search import STRATEGIES, Search, strategy_settings
+from genspp.evolution.search import STRATEGIES, Search, settings_of, strategy_settings
 from genspp.methods.base import METHODS, Rationalizer, Recorder, logger
 from genspp.model.networks import CELLS, Encoder, Generator, Pair, Predictor, Shape
 from genspp.model.weights import draw, load_flat
@@ -81,6 +82,15 @@ class GenSPP(Rationalizer):
         # People want a reason for every text; with that price the way to good highlights is longer.
         "files": {"penalise_empty": True, "generations": 150},
     }
+
+    def settings(self, classes: int | None = None) -> dict[str, Any]:
+        """Return all settings, as every method does; one that only another search has must be left as it is."""
+        settings = super().settings(classes)
+        used = settings_of(STRATEGIES[settings["search"]])
+        for name, setting in strategy_settings().items():
+            if name not in used and settings[name] != setting.default:
+                raise SettingsError(f"{name} is not a setting of the search {settings['search']!r}; leave it out.")
+        return settings
 
     def _networks(self, settings: dict[str, Any], inputs: int, classes: int) -> tuple[nn.Module, nn.Module]:
         shape = Shape(inputs, settings["hidden"], classes)
