@@ -15,7 +15,7 @@ import genspp
 from genspp.data.records import Columns
 from genspp.data.sources import Options, forms
 from genspp.errors import GenSPPError
-from genspp.report.terminal import Live, Messages, print_method, print_metrics, print_rationales
+from genspp.report.terminal import Live, Messages, print_methods, print_metrics, print_rationales
 
 if TYPE_CHECKING:
     from genspp.app.configure import Data
@@ -182,8 +182,7 @@ def methods(name: Annotated[str | None, typer.Argument(help="One method; all by 
     """List the methods, with what each does and its settings."""
     from genspp.methods import METHODS
 
-    for found in METHODS if name is None else [name]:
-        print_method(out, found, METHODS[found])
+    print_methods(out, METHODS if name is None else {name: METHODS[name]})
 
 
 @app.command()

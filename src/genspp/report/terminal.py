@@ -1,7 +1,7 @@
 """Highlights, figures and progress on a terminal, or as plain lines where there is none."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -13,6 +13,7 @@ from rich.text import Text
 
 from genspp.data.tokenize import Span
 from genspp.model.rationale import Rationale
+from genspp.settings import Setting
 
 if TYPE_CHECKING:  # torch is not needed to show anything
     from genspp.methods.base import Rationalizer
@@ -56,11 +57,22 @@ def print_rationales(console: Console, rationales: Sequence[Rationale]) -> None:
         console.print(line, soft_wrap=True)
 
 
-def print_method(console: Console, name: str, method: type["Rationalizer"]) -> None:
-    """Print a method, what it does, and its settings: default, what each does and may be."""
-    console.print(Text(f"{name}  ", style="bold").append(f"{method.title}: {_first_line(method)}", "not bold"))
-    width = max(map(len, method.declared))
-    for setting_name, setting in method.declared.items():
+def print_methods(console: Console, methods: Mapping[str, type["Rationalizer"]]) -> None:
+    """Print methods, what each does, and its settings; those that all of them share come first."""
+    declared = [method.declared for method in methods.values()]
+    shared = {name: setting for name, setting in declared[0].items() if all(d.get(name) is setting for d in declared)}
+    if len(methods) > 1:
+        _print_entry(console, "all methods", "", shared)
+    for name, method in methods.items():
+        own = {key: setting for key, setting in method.declared.items() if len(methods) == 1 or key not in shared}
+        _print_entry(console, name, f"{method.title}: {_first_line(method)}", own)
+
+
+def _print_entry(console: Console, name: str, line: str, settings: Mapping[str, Setting]) -> None:
+    """Print a name, a line on it, and settings: default, what each does and may be."""
+    console.print(Text(name, style="bold").append(f"  {line}", "not bold"), soft_wrap=True)
+    width = max(map(len, settings))
+    for setting_name, setting in settings.items():
         default, paper = setting.of("sound"), setting.of("paper")
         shown = f"{default}" if default == paper else f"{default} (paper: {paper})"
         console.print(f"  {setting_name:<{width}}  {shown:<20}  {setting.help}; {setting.check[1]}", soft_wrap=True)
