@@ -368,7 +368,9 @@ def test_every_setting_can_be_set(tmp_path):
 
 def test_methods_are_listed_with_their_settings():
     everything, one = invoke("methods").output, invoke("methods", "fr").output
-    assert one in everything and one.startswith("fr  FR: ")
+    assert one.startswith("fr  FR: ")
+    assert {line.split()[0] for line in one.splitlines()[1:]} == set(METHODS["fr"].declared)
+    assert everything.startswith("all methods") and everything.count("  tokenizer ") == 1  # what all share stands once
     line = next(line for line in one.splitlines() if line.split()[0] == "eval_mask")
     assert "argmax (paper: sample)" in line and "one of argmax, sample" in line
     for name, kind in METHODS.items():
