@@ -34,7 +34,8 @@ from genspp.kernels.memory import (
     store,
     total,
 )
-from genspp.kernels.network import Space, begin, clear_sums, collect, run_group_back
+from genspp.kernels.network import begin, clear_sums, collect, run_group_back
+from genspp.kernels.space import Space
 from genspp.kernels.texts import Layout
 from genspp.kernels.tokens import add_product, affine, affine_back, collect_dense, dense, dense_back, sum_tokens
 

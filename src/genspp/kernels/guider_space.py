@@ -8,7 +8,7 @@ from typing import NamedTuple
 from genspp.kernels.gru import Sizes, gate_size, gru_layout, state_size
 from genspp.kernels.lanes import QUAD, WIDTH
 from genspp.kernels.memory import Floats, floats
-from genspp.kernels.network import Extent, Space, make_space
+from genspp.kernels.space import Extent, Space, make_space
 
 
 class GuiderSizes(NamedTuple):

@@ -26,7 +26,8 @@ from genspp.kernels.memory import (
     store,
     store_turned,
 )
-from genspp.kernels.network import Space, begin, clear_sums, collect, parts, run_group_back
+from genspp.kernels.network import begin, clear_sums, collect, run_group_back
+from genspp.kernels.space import Space, parts
 from genspp.kernels.texts import Layout, Texts, forget, lay_out
 
 

@@ -20,7 +20,7 @@ from genspp.kernels.inputs import Table
 from genspp.kernels.lanes import WIDTH
 from genspp.kernels.losses import binary_cross_entropy, jensen_shannon
 from genspp.kernels.memory import Floats, floats
-from genspp.kernels.network import Extent, Space
+from genspp.kernels.space import Extent, Space
 from genspp.kernels.texts import Layout
 from genspp.methods.base import METHODS
 from genspp.methods.gradient import GradientRationalizer, Session

@@ -15,16 +15,8 @@ from genspp.errors import DataError
 from genspp.kernels.inputs import Table, word_table
 from genspp.kernels.lanes import WIDTH
 from genspp.kernels.memory import Floats, Ints, Longs, floats
-from genspp.kernels.network import (
-    Extent,
-    Space,
-    make_space,
-    network_layout,
-    texts_back,
-    texts_forward,
-    tokens_back,
-    tokens_forward,
-)
+from genspp.kernels.network import texts_back, texts_forward, tokens_back, tokens_forward
+from genspp.kernels.space import Extent, Space, make_space, network_layout
 from genspp.kernels.texts import Layout, Texts, lay_out_batch, make_layout, stretches, whole
 from genspp.model.networks import Generator, Predictor
 from genspp.model.weights import padded_hidden, sizes_of

@@ -13,8 +13,8 @@ import torch
 from genspp.data.encode import Encoded, Mask
 from genspp.kernels.inputs import Table
 from genspp.kernels.lanes import WIDTH
-from genspp.kernels.network import Extent, Space, make_space
 from genspp.kernels.predictor import Prefix, make_prefix, train_epoch, validate
+from genspp.kernels.space import Extent, Space, make_space
 from genspp.kernels.texts import Layout, Texts, make_layout
 from genspp.model.passes import Batch, Network, prepare
 from genspp.model.stopping import EarlyStopping
