@@ -148,12 +148,6 @@ def collect(count: int, sizes: Sizes, layout: Layout, table: Table, space: Space
         gradient[head + weight] = total(load(space.head_sums, weight * WIDTH))
 
 
-@inlined
-def features_of(sizes: Sizes, space: Space) -> Floats:
-    """Return what the layers behind the recurrence read."""
-    return space.normal if sizes.normed else space.states
-
-
 # ---- a batch, called from Python
 
 
@@ -169,7 +163,7 @@ def tokens_forward(
         run_group(sizes, layout, group, layout.cells, space.projected, space.table, weights, space, keep)
         start = layout.first[group]
         token_logits(
-            sizes, layout.first[group + 1] - start, features_of(sizes, space),
+            sizes, layout.first[group + 1] - start, space.normal if sizes.normed else space.states,
             keep * (start + 2 * group) * slot(sizes.hidden), space.slots, space.scale, space.shift, weights, head,
             logits, start * WIDTH, rows,
         )  # fmt: skip
@@ -187,8 +181,8 @@ def tokens_back(
         start = layout.first[group]
         slots = (start + 2 * group) * slot(sizes.hidden)
         token_logits_back(
-            sizes, layout.first[group + 1] - start, features_of(sizes, space), slots, space.slots, space.scale,
-            space.shift, weights, head, d_logits, start * WIDTH, rows, space.d_features, space.scale_sums,
+            sizes, layout.first[group + 1] - start, space.normal if sizes.normed else space.states, slots, space.slots,
+            space.scale, space.shift, weights, head, d_logits, start * WIDTH, rows, space.d_features, space.scale_sums,
             space.shift_sums, space.head_sums,
         )  # fmt: skip
         history = start * gate_slot(sizes.hidden)
@@ -218,7 +212,7 @@ def texts_forward(
         start = layout.first[group]
         at, out = start * WIDTH, group * wide * WIDTH
         pool(
-            sizes, layout.first[group + 1] - start, features_of(sizes, space),
+            sizes, layout.first[group + 1] - start, space.normal if sizes.normed else space.states,
             keep * (start + 2 * group) * slot(sizes.hidden), space.slots, space.scale, space.shift,
             space.seen if selected else layout.cells, at, 0.0 if selected else LOWEST, space.pooled[out:],
             space.argmax[out:],
@@ -244,8 +238,8 @@ def texts_back(
             space.d_pooled, 0, space.head_sums,
         )  # fmt: skip
         pool_back(
-            sizes, layout.first[group + 1] - start, features_of(sizes, space), slots, space.slots, space.scale,
-            space.argmax[out:], space.d_pooled, space.d_features, space.scale_sums, space.shift_sums,
+            sizes, layout.first[group + 1] - start, space.normal if sizes.normed else space.states, slots, space.slots,
+            space.scale, space.argmax[out:], space.d_pooled, space.d_features, space.scale_sums, space.shift_sums,
         )  # fmt: skip
         run_group_back(sizes, layout, group, slots, start * gate_slot(sizes.hidden), mask, weights, space, d_mask)
     collect(count, sizes, layout, table, space, gradient)

@@ -90,12 +90,13 @@ def _diagonalise(a: Doubles, vectors: Doubles) -> None:
 
 
 @kernel
-def singular_vectors(data: Doubles, columns: Ints, starts: Ints, start: Doubles, width: int, rounds: int) -> Doubles:
-    """Turn `start`, (rows, count), into left singular vectors of a sparse matrix, and return their singular values.
+def _iterate(
+    data: Doubles, columns: Ints, starts: Ints, start: Doubles, rounds: int, other: Doubles, small: Doubles
+) -> None:
+    """Turn `start`, (rows, count), into left singular vectors; small: (count, count), ends with the squared values.
 
-    Subspace iteration, q <- M M^T q, and a rotation that makes q^T M M^T q diagonal. width: the columns of M.
+    Subspace iteration, q <- M M^T q, and a rotation that makes q^T M M^T q diagonal. other: (columns, count).
     """
-    other, image = np.empty((width, start.shape[1])), np.empty_like(start)
     _orthonormalise(start)
     for _ in range(rounds):
         _product_turned(data, columns, starts, start, other)
@@ -103,17 +104,20 @@ def singular_vectors(data: Doubles, columns: Ints, starts: Ints, start: Doubles,
         _orthonormalise(start)
     _product_turned(data, columns, starts, start, other)
     count = start.shape[1]
-    small = np.empty((count, count))
     for a in range(count):
         for b in range(count):
             found = 0.0
-            for row in range(width):
+            for row in range(len(other)):
                 found += other[row, a] * other[row, b]
             small[a, b] = found
-    image[:] = start
-    _diagonalise(small, image)
-    start[:] = image
-    values = np.empty(count)
-    for j in range(count):
-        values[j] = np.sqrt(max(small[j, j], 0.0))
-    return values
+    _diagonalise(small, start)
+
+
+def singular_vectors(data: Doubles, columns: Ints, starts: Ints, start: Doubles, width: int, rounds: int) -> Doubles:
+    """Turn `start`, (rows, count), into left singular vectors of a matrix of sparse rows; return their singular values.
+
+    width: the columns of the matrix.
+    """
+    small = np.zeros((start.shape[1], start.shape[1]))
+    _iterate(data, columns, starts, start, rounds, np.zeros((width, start.shape[1])), small)
+    return np.sqrt(np.maximum(np.diag(small), 0))

@@ -107,7 +107,7 @@ class CompiledEvaluator:
 
 def predictor_memory(task: Task, batch_size: int, longest: int, words: int) -> _Memory:
     """Return the memory to train a predictor: it grows with the tokens and words of one batch, not with the data."""
-    sizes, groups = sizes_of(task.predictor()), -(-batch_size // WIDTH)
+    sizes, groups = sizes_of(task.template), -(-batch_size // WIDTH)
     extent = Extent(groups, groups * longest, longest, min(words, batch_size * longest))
     return _Memory(
         make_layout(batch_size, longest, words), make_space(sizes, extent, one=True), make_prefix(sizes, longest)
@@ -118,7 +118,7 @@ class TrainablePredictor:
     """A predictor under training: its weights and Adam's moments, in the order of the kernels."""
 
     def __init__(self, task: Task, flat: Weights, table: Table, training: Training, memory: _Memory) -> None:
-        self.sizes = sizes_of(task.predictor())
+        self.sizes = sizes_of(task.template)
         self._order = kernel_order(self.sizes)
         self._weights = pack(flat, self._order)
         self.gradient, self._moments, self._squares = (np.zeros_like(self._weights) for _ in range(3))
