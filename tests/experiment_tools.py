@@ -38,6 +38,7 @@ def made_run(method: str, seed: int, *, hits: int = 8, right: int = 8, **changes
         "format": FORMAT,
         "run": key,
         "asked": {},
+        "code": {"commit": changes.get("commit", "0123456789"), "modified": False},
         "machine": {"cpu": "an abacus", "cores": 2},
         "data": {"name": key["data"], "vectors": changes.get("vectors", "corpus"), "fingerprint": "x"},
         "metrics": {

@@ -31,6 +31,10 @@ def test_tables_are_written(results):
     assert names == {f"{name}-hatexplain-sound.{kind}" for name in page.TABLES for kind in ("md", "tex")}
 
 
+def test_the_page_says_whose_code_made_the_runs(results):
+    assert "Code of these runs, by commit: 0123456 (GenSPP, FR)." in page.render_page(ROOT / page.TEMPLATE, results)
+
+
 def test_who_is_ahead_follows_the_results(results):
     ahead = page.render_page(ROOT / page.TEMPLATE, results)
     assert "HateXplain, preset sound: GenSPP has the best mean Hl-F1, 87.50, before FR with 12.50." in ahead

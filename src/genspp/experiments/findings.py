@@ -30,6 +30,18 @@ def lead_sentence(board: Board, data: str, preset: str, metric: str) -> str:
     return f"{where}: {order}. {_order_sentence(found)}"
 
 
+def origin_sentence(board: Board, data: str, preset: str) -> str:
+    """Say which commits of the code the runs of a table were made by: rows of different ones differ in more than method."""
+    makers: dict[str, dict[str, None]] = {}
+    for method, runs in board.methods(data, preset).items():
+        for run in runs:
+            commit = run.content["code"]["commit"] or "unknown"
+            makers.setdefault(commit[:7], {}).setdefault(method_title(method))
+    if not makers:
+        return NOT_RUN
+    return "Code of these runs, by commit: " + "; ".join(f"{c} ({', '.join(by)})" for c, by in makers.items()) + "."
+
+
 def _order_sentence(found: Comparison) -> str:
     """Say whether other seeds and other test texts might turn the order of two methods round."""
     seeds = f"Over seeds the order {_standing(found.over_seeds)} (p = {found.seeds_p:.2g})"

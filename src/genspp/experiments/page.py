@@ -98,6 +98,7 @@ def _sentences(board: Board, results: Path) -> dict[str, Any]:
         "lead": lambda data, preset, metric: findings.lead_sentence(board, data, preset, metric),
         "selection": lambda data, preset: findings.selection_sentence(board, data, preset),
         "difference": lambda data, preset: findings.difference_sentence(board, data, preset),
+        "origin": lambda data, preset: findings.origin_sentence(board, data, preset),
         "span": lambda data, preset, metric: findings.span_sentence(board, data, preset, metric),
         "truncation": lambda: findings.truncation_sentence(read_facts(results / TRUNCATION)),
         "population_speed": lambda: findings.population_sentence(read_facts(results / "bench.json")),
