@@ -31,7 +31,7 @@ def lead_sentence(board: Board, data: str, preset: str, metric: str) -> str:
 
 
 def origin_sentence(board: Board, data: str, preset: str) -> str:
-    """Say which commits of the code the runs of a table were made by: rows of different ones differ in more than method."""
+    """Say which commits of the code made the runs of a table: rows of different ones differ in more than method."""
     makers: dict[str, dict[str, None]] = {}
     for method, runs in board.methods(data, preset).items():
         for run in runs:
