@@ -7,7 +7,7 @@ one, weights and biases of the linear layer; features are (ways, hidden), padded
 from typing import NamedTuple
 
 from genspp.kernels.compile import inlined
-from genspp.kernels.gru import Sizes, gate_size, gru_layout, gru_parts, state_size
+from genspp.kernels.gru import Sizes, gate_size, state_size
 from genspp.kernels.lanes import WIDTH
 from genspp.kernels.memory import Floats, Ints, floats, integers
 
@@ -15,19 +15,12 @@ from genspp.kernels.memory import Floats, Ints, floats, integers
 def network_layout(sizes: Sizes) -> tuple[int, int, int]:
     """Return where the norm's weights and the linear layer's begin in a network's, and where they end."""
     wide = sizes.ways * sizes.hidden
-    norm = sizes.ways * gru_layout(sizes)[3]
+    norm = 3 * wide * (sizes.inputs + sizes.hidden + 2)  # what precedes it: the directions, as `gru_layout` has them
     head = norm + (2 * wide if sizes.normed else 0)
     return norm, head, head + sizes.outputs * (wide + 1)
 
 
-@inlined
-def parts(sizes: Sizes) -> tuple[int, int, int]:
-    """As `network_layout`, for kernels."""
-    _, _, _, size = gru_parts(sizes)
-    wide = sizes.ways * sizes.hidden
-    norm = sizes.ways * size
-    head = norm + (2 * wide if sizes.normed else 0)
-    return norm, head, head + sizes.outputs * (wide + 1)
+parts = inlined(network_layout)
 
 
 class Space(NamedTuple):

@@ -75,11 +75,6 @@ def sizes_of(network: Generator | Predictor) -> Sizes:
     return Sizes(gru.input_size, hidden, gru.hidden_size, ways, outputs, normed)
 
 
-def parameters_of(network: Generator | Predictor) -> list[Tensor]:
-    """Return the parameters of a network in torch's order: GRU, norm, linear layer."""
-    return list(network.parameters())
-
-
 @cache
 def kernel_order(sizes: Sizes) -> Places:
     """Return, for every number of a network's weights in the kernels' order, its place in torch's; -1 for padding."""
@@ -144,7 +139,7 @@ class Vector:
 
     def kernel_places(self, network: Generator | Predictor) -> Places:
         """Return where a network's weights lie, in the kernels' order; padding lies behind all of them."""
-        own, order = self.places(parameters_of(network)), kernel_order(sizes_of(network))
+        own, order = self.places(network.parameters()), kernel_order(sizes_of(network))
         return np.where(order >= 0, own[order], self.size)
 
     def fetch(self) -> None:
