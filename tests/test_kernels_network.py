@@ -144,20 +144,20 @@ def test_logits_of_tokens(cell, normed, outputs):
 
 
 @each_encoder
-@pytest.mark.parametrize("selected", [False, True])
+@pytest.mark.parametrize("kind", [{"selected": False}, {"selected": True}, {"skipping": True}], ids=str)
 @pytest.mark.parametrize("soft", [False, True])
-def test_logits_of_texts(cell, normed, selected, soft):
+def test_logits_of_texts(cell, normed, kind, soft):
     shape = Shape(5, 7, 3)
-    module = stirred(Predictor(encoder_of(shape, cell, normed), 3, selected=selected))
+    module = stirred(Predictor(encoder_of(shape, cell, normed), 3, **kind))
     data, vectors = some_texts([3, 1, 9, 4, 9, 2, 5, 1, 7, 6, 2])
     check_texts(module, data, vectors, random_mask(data, 0.5, soft))
 
 
 @pytest.mark.parametrize("mask", [0, 1])
-@pytest.mark.parametrize("selected", [False, True])
-def test_nothing_or_everything_selected(mask, selected):
+@pytest.mark.parametrize("kind", [{"selected": False}, {"selected": True}, {"skipping": True}], ids=str)
+def test_nothing_or_everything_selected(mask, kind):
     data, vectors = some_texts([2, 5, 1])
-    module = stirred(Predictor(encoder_of(Shape(5, 4, 3), "bigru", True), 3, selected=selected))
+    module = stirred(Predictor(encoder_of(Shape(5, 4, 3), "bigru", True), 3, **kind))
     check_texts(module, data, vectors, np.full(len(data.ids), mask, np.float32))
 
 
@@ -179,7 +179,8 @@ def test_a_random_search_finds_no_disagreement():
         one_hot = bool(rng.random() < 0.5)
         data, vectors = some_texts(lengths, shape.inputs, int(rng.integers(2, 30)), one_hot, seed=trial)
         check_tokens(stirred(Generator(encoder_of(shape, cell, normed), 1 + trial % 2), trial), data, vectors)
-        predictor = Predictor(encoder_of(shape, cell, normed), 3, selected=bool(rng.random() < 0.5))
+        kind = ({"selected": False}, {"selected": True}, {"skipping": True})[trial % 3]
+        predictor = Predictor(encoder_of(shape, cell, normed), 3, **kind)
         mask = random_mask(data, rng.random(), soft=bool(rng.random() < 0.5), seed=trial)
         check_texts(stirred(predictor, trial), data, vectors, mask)
 

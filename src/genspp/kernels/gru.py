@@ -22,6 +22,7 @@ from genspp.kernels.math import sigmoids, tanh
 from genspp.kernels.memory import (
     Floats,
     Ints,
+    across,
     fill,
     fill_quad,
     fold,
@@ -153,13 +154,14 @@ def backward(
     gates: Floats,
     history: int,
     d_state: Floats,
+    d_moved: Floats,
 ) -> None:
     """Go back through a direction; arguments as in `forward`.
 
     d_states: the gradient at every state, in the same slots. d_state: (hidden, WIDTH), zero at first, ends as the
-    gradient at the given state.
+    gradient at the given state. d_moved: what the gradient of `moved` is added to, unless it is empty.
     """
-    hidden, row = sizes.hidden, 3 * sizes.hidden
+    hidden, row, asked = sizes.hidden, 3 * sizes.hidden, len(d_moved) > 0
     _, recurrent, _, size = gru_parts(sizes)
     recurrent += way * size
     for step in range(places):
@@ -167,18 +169,23 @@ def backward(
         state = slots + (place + 1) * slot(hidden)
         before = state - slot(hidden) if way == 0 else state + slot(hidden)
         gate = history + place * gate_slot(hidden)
-        move = load(moved, at + place * WIDTH)
+        move, steps = load(moved, at + place * WIDTH), quad(0.0)
         for unit in range(0, hidden, QUAD):
             here, lane = gate + unit * WIDTH, unit * WIDTH
             d = load_quad(d_state, lane) + load_quad(d_states, state + lane)
             r, z = load_quad(gates, here), load_quad(gates, here + hidden * WIDTH)
             n, q = load_quad(gates, here + 2 * hidden * WIDTH), load_quad(gates, here + 3 * hidden * WIDTH)
-            dr, dz, dn, dq, rest = cell_back(d, r, z, n, q, load_quad(states, before + lane), move)
+            old = load_quad(states, before + lane)
+            dr, dz, dn, dq, rest = cell_back(d, r, z, n, q, old, move)
+            if asked:
+                steps = fma(d * (1.0 - z), n - old, steps)
             store(gates, here, dr)
             store(gates, here + hidden * WIDTH, dz)
             store(gates, here + 2 * hidden * WIDTH, dn)
             store(gates, here + 3 * hidden * WIDTH, dq)
             store(d_state, lane, rest)
+        if asked:
+            store(d_moved, at + place * WIDTH, load(d_moved, at + place * WIDTH) + across(steps))
         for k in range(0, hidden, QUAD):
             # Three sums of four vectors each, because one sum would wait for its own last addition.
             a, b, c = load_quad(d_state, k * WIDTH), quad(0.0), quad(0.0)

@@ -70,8 +70,8 @@ def see(sizes: Sizes, layout: Layout, places: int, mask: Floats, soft: bool, spa
 
 @inlined
 def run_group(
-    sizes: Sizes, layout: Layout, group: int, cells: Ints, rows: Floats, stride: int, weights: Floats, space: Space,
-    keep: int,
+    sizes: Sizes, layout: Layout, group: int, cells: Ints, moved: Floats, rows: Floats, stride: int, weights: Floats,
+    space: Space, keep: int,
 ) -> None:  # fmt: skip
     """Run all directions over a group, from states of zero, and normalise."""
     start = layout.first[group]
@@ -81,7 +81,7 @@ def run_group(
         given = way * space.slots + slots + (0 if way == 0 else (places + 1) * slot(sizes.hidden))
         clear(space.states, given, sizes.hidden * WIDTH)
         forward(
-            sizes, way, places, cells, layout.real, at, weights, rows, way * stride, space.states,
+            sizes, way, places, cells, moved, at, weights, rows, way * stride, space.states,
             way * space.slots + slots, space.gates, way * space.history + history, keep,
         )  # fmt: skip
     if sizes.normed:
@@ -103,8 +103,8 @@ def clear_sums(count: int, sizes: Sizes, space: Space) -> None:
 
 @inlined
 def run_group_back(
-    sizes: Sizes, layout: Layout, group: int, slots: int, history: int, mask: Floats, weights: Floats, space: Space,
-    d_mask: Floats,
+    sizes: Sizes, layout: Layout, group: int, slots: int, history: int, moved: Floats, mask: Floats, weights: Floats,
+    space: Space, d_moved: Floats, d_mask: Floats,
 ) -> None:  # fmt: skip
     """Go back from the gradient at a group's features, and add to all sums. Its history begins at slots and history."""
     start = layout.first[group]
@@ -117,8 +117,8 @@ def run_group_back(
         own_slots, own_history = way * space.slots + slots, way * space.history + history
         clear(space.d_state, 0, sizes.hidden * WIDTH)
         backward(
-            sizes, way, places, layout.real, at, weights, states, space.d_features, own_slots, space.gates,
-            own_history, space.d_state,
+            sizes, way, places, moved, at, weights, states, space.d_features, own_slots, space.gates, own_history,
+            space.d_state, d_moved,
         )  # fmt: skip
         sum_recurrent(sizes, way, places, states, own_slots, space.gates, own_history, space.recurrent_sums)
         sum_biases(sizes, way, places, space.gates, own_history, space.bias_sums)
@@ -160,7 +160,7 @@ def tokens_forward(
     begin(count, sizes, layout, table, weights, space)
     _, head, _ = parts(sizes)
     for group in range(groups):
-        run_group(sizes, layout, group, layout.cells, space.projected, space.table, weights, space, keep)
+        run_group(sizes, layout, group, layout.cells, layout.real, space.projected, space.table, weights, space, keep)
         start = layout.first[group]
         token_logits(
             sizes, layout.first[group + 1] - start, space.normal if sizes.normed else space.states,
@@ -186,29 +186,34 @@ def tokens_back(
             space.shift_sums, space.head_sums,
         )  # fmt: skip
         history = start * gate_slot(sizes.hidden)
-        run_group_back(sizes, layout, group, slots, history, layout.real, weights, space, nothing)
+        run_group_back(
+            sizes, layout, group, slots, history, layout.real, layout.real, weights, space, nothing, nothing
+        )
     collect(count, sizes, layout, table, space, gradient)
 
 
 @kernel
 def texts_forward(
     groups: int, count: int, keep: int, sizes: Sizes, layout: Layout, table: Table, weights: Floats, space: Space,
-    mask: Floats, soft: bool, selected: bool, logits: Floats,
+    mask: Floats, soft: bool, selected: bool, skipping: bool, logits: Floats,
 ) -> None:  # fmt: skip
     """Write the logits of every text, (groups, outputs, WIDTH), at a mask (places, WIDTH).
 
     soft: the mask may be between 0 and 1. selected: pool the selected tokens and 0, otherwise all real tokens.
+    skipping: the mask says how far a token moves the state, otherwise how much of it is seen.
     """
     begin(count, sizes, layout, table, weights, space)
     places, row, wide = layout.first[groups], 3 * sizes.hidden, sizes.ways * sizes.hidden
-    see(sizes, layout, places, mask, soft, space)
-    rows, stride = space.projected, space.table
-    if soft:
+    see(sizes, layout, places, mask, soft and not skipping, space)
+    rows, stride, cells, moved = space.projected, space.table, space.seen, layout.real
+    if skipping:
+        cells, moved = layout.cells, mask
+    elif soft:
         _blend(sizes, layout, places, mask, space)
         rows, stride = space.soft, (len(space.seen) + 1) * row
     _, head, _ = parts(sizes)
     for group in range(groups):
-        run_group(sizes, layout, group, space.seen, rows, stride, weights, space, keep)
+        run_group(sizes, layout, group, cells, moved, rows, stride, weights, space, keep)
         start = layout.first[group]
         at, out = start * WIDTH, group * wide * WIDTH
         pool(
@@ -223,7 +228,7 @@ def texts_forward(
 @kernel
 def texts_back(
     groups: int, count: int, sizes: Sizes, layout: Layout, table: Table, weights: Floats, space: Space, mask: Floats,
-    d_logits: Floats, gradient: Floats, d_mask: Floats,
+    skipping: bool, d_logits: Floats, gradient: Floats, d_mask: Floats, nothing: Floats,
 ) -> None:  # fmt: skip
     """Write the gradient of the weights and, unless d_mask is empty, that of the mask, given that of the logits."""
     clear_sums(count, sizes, space)
@@ -241,5 +246,9 @@ def texts_back(
             sizes, layout.first[group + 1] - start, space.normal if sizes.normed else space.states, slots, space.slots,
             space.scale, space.argmax[out:], space.d_pooled, space.d_features, space.scale_sums, space.shift_sums,
         )  # fmt: skip
-        run_group_back(sizes, layout, group, slots, start * gate_slot(sizes.hidden), mask, weights, space, d_mask)
+        history = start * gate_slot(sizes.hidden)
+        if skipping:
+            run_group_back(sizes, layout, group, slots, history, mask, layout.real, weights, space, d_mask, nothing)
+        else:
+            run_group_back(sizes, layout, group, slots, history, layout.real, mask, weights, space, nothing, d_mask)
     collect(count, sizes, layout, table, space, gradient)

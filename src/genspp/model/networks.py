@@ -35,14 +35,34 @@ class Encoder(nn.Module):
         self.norm = norm
         self.features = shape.hidden * (2 if cell == "bigru" else 1)
 
-    def forward(self, vectors: Tensor, real: Tensor) -> Tensor:
-        """Return the states, (texts, tokens, features); those of padding are zero, before the norm."""
-        if self.gru.bidirectional:
+    def forward(self, vectors: Tensor, real: Tensor, moved: Tensor | None = None) -> Tensor:
+        """Return the states, (texts, tokens, features); those of padding are zero, before the norm.
+
+        moved: how far a token moves the state, from 0 to 1, (texts, tokens); all the way unless given.
+        """
+        if moved is not None:
+            ways = range(2 if self.gru.bidirectional else 1)
+            states = torch.cat([self._direction(vectors, moved * real, way) for way in ways], 2)
+            states = states * real.unsqueeze(-1)
+        elif self.gru.bidirectional:
             packed = pack_padded_sequence(vectors, real.sum(1), batch_first=True, enforce_sorted=False)
             states, _ = pad_packed_sequence(self.gru(packed)[0], batch_first=True, total_length=real.shape[1])
         else:  # what follows a text does not reach it
             states = self.gru(vectors)[0] * real.unsqueeze(-1)
         return states if self.norm is None else self.norm(states)  # type: ignore[no-any-return]
+
+    def _direction(self, vectors: Tensor, moved: Tensor, way: int) -> Tensor:
+        """Return the states of one direction where h' = h + moved (GRU(x, h) - h), in the order of the tokens."""
+        ending = "_l0_reverse" if way else "_l0"
+        names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        weights = [getattr(self.gru, name + ending) for name in names]
+        state, states = vectors.new_zeros(len(vectors), self.gru.hidden_size), []
+        tokens = range(vectors.shape[1])
+        for token in reversed(tokens) if way else tokens:
+            new = torch.gru_cell(vectors[:, token], state, *weights)
+            state = state + moved[:, token, None] * (new - state)
+            states.append(state)
+        return torch.stack(states[::-1] if way else states, 1)
 
 
 class Generator(nn.Module):
@@ -70,22 +90,27 @@ class Generator(nn.Module):
 
 
 class Predictor(nn.Module):
-    """Encoder over the vectors times the mask, the highest value of every feature, linear layer.
+    """Encoder over the selected tokens, the highest value of every feature, linear layer.
 
-    An unselected token is a zero vector: the state moves on over it, but learns nothing of it. selected: whether only
-    selected tokens are pooled, and 0 with them, so that an empty highlight pools to zero; else all real tokens are.
+    skipping: the state rests at unselected tokens, so that the selected ones are read, in their order, and nothing
+    else; those, and 0 with them, are pooled, so that an empty highlight pools to zero. Otherwise an unselected token is
+    a zero vector: the state moves on over it, but learns nothing of it; and `selected` says whether only selected
+    tokens are pooled, and 0 with them, or all real ones.
     """
 
-    def __init__(self, encoder: Encoder, classes: int, *, selected: bool) -> None:
+    def __init__(self, encoder: Encoder, classes: int, *, selected: bool = False, skipping: bool = False) -> None:
         super().__init__()
         self.encoder = encoder
         self.output = nn.Linear(encoder.features, classes)
-        self.selected = selected
+        self.selected, self.skipping = selected or skipping, skipping
 
     def forward(self, vectors: Tensor, real: Tensor, mask: Tensor) -> Tensor:
         """Return the class logits, (texts, classes), at a mask of numbers from 0 to 1."""
         chosen = mask.to(vectors.dtype)
-        states = self.encoder(vectors * chosen.unsqueeze(-1), real)
+        if self.skipping:
+            states = self.encoder(vectors, real, chosen)
+        else:
+            states = self.encoder(vectors * chosen.unsqueeze(-1), real)
         pooled = (chosen != 0) & real if self.selected else real
         highest = states.masked_fill(~pooled.unsqueeze(-1), -torch.inf).amax(1)
         logits: Tensor = self.output(highest.clamp(min=0) if self.selected else highest)

@@ -44,6 +44,12 @@ class Rows:
         """Return the texts as a predictor sees them through a mask: from the first selected token to the last."""
         return stretches(self.ids * (mask != 0), self.starts, self.labels)
 
+    def packed(self, mask: Mask) -> Texts:
+        """Return the selected tokens alone, one behind the other."""
+        chosen = mask != 0
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(chosen, dtype=np.int64)])[self.starts]
+        return whole(self.ids[chosen], starts, self.labels)
+
 
 def prepare(vectors: npt.NDArray[np.float32], classes: int, *parts: Encoded) -> tuple[Table, list[Rows]]:
     """Return the table of the words that occur, and the texts with ids in it."""
@@ -152,6 +158,7 @@ class Network:
     def __init__(self, module: Generator | Predictor, table: Table) -> None:
         self.sizes, self.table = sizes_of(module), table
         self.selected = isinstance(module, Predictor) and module.selected
+        self.skipping = isinstance(module, Predictor) and module.skipping
         self.size = network_layout(self.sizes)[2]
         self._rooms: dict[bool, tuple[Extent, bool, Space]] = {}
 
@@ -178,7 +185,7 @@ class Network:
         logits = floats(batch.groups * self.sizes.outputs * WIDTH)
         texts_forward(
             batch.groups, batch.words, int(keep), self.sizes, batch.layout, self.table, weights,
-            self._room(batch, keep, soft), mask, soft, self.selected, logits,
+            self._room(batch, keep, soft), mask, soft, self.selected, self.skipping, logits,
         )  # fmt: skip
         return logits
 
@@ -189,7 +196,7 @@ class Network:
         gradient, d_mask = floats(self.size), floats(batch.cells) if asked else _NOTHING
         texts_back(
             batch.groups, batch.words, self.sizes, batch.layout, self.table, weights, self._room(batch, True), mask,
-            d_logits, gradient, d_mask,
+            self.skipping, d_logits, gradient, d_mask, _NOTHING,
         )  # fmt: skip
         return gradient, d_mask
 
