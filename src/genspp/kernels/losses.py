@@ -4,6 +4,7 @@ Logits of texts are (groups, classes, WIDTH), those of tokens (outputs, places, 
 in a mean over texts, 0 for lanes without text; with it a sum over all lanes is a mean over texts.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -139,12 +140,27 @@ def _logarithms(numbers: Floats, found: Floats) -> None:
         store(found, at, logarithm(load(numbers, at)))
 
 
-def logarithms(numbers: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
-    """Return the logarithms of positive numbers, to the precision of float32."""
+@kernel
+def _exponentials(numbers: Floats, found: Floats) -> None:
+    for at in range(0, len(numbers), WIDTH):
+        store(found, at, exponential(load(numbers, at)))
+
+
+def _of_each(function: Callable[[Floats, Floats], None], numbers: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
     given, found = floats(len(numbers)), floats(len(numbers))
     given[: len(numbers)] = numbers
-    _logarithms(given, found)
+    function(given, found)
     return found[: len(numbers)].astype(np.float64)
+
+
+def logarithms(numbers: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+    """Return the logarithms of positive numbers, to the precision of float32."""
+    return _of_each(_logarithms, numbers)
+
+
+def exponentials(numbers: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+    """Return the powers of e, to the precision of float32."""
+    return _of_each(_exponentials, numbers)
 
 
 class Omega(NamedTuple):

@@ -186,9 +186,7 @@ def tokens_back(
             space.shift_sums, space.head_sums,
         )  # fmt: skip
         history = start * gate_slot(sizes.hidden)
-        run_group_back(
-            sizes, layout, group, slots, history, layout.real, layout.real, weights, space, nothing, nothing
-        )
+        run_group_back(sizes, layout, group, slots, history, layout.real, layout.real, weights, space, nothing, nothing)
     collect(count, sizes, layout, table, space, gradient)
 
 
