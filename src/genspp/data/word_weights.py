@@ -105,7 +105,8 @@ def _dot(a: Numbers, b: Numbers) -> float:
 def _minimise(loss: Callable[[Numbers], tuple[float, Numbers]], point: Numbers) -> Numbers:
     """Return where a smooth convex function is least, by L-BFGS with a halving line search."""
     value, slope = loss(point)
-    first, steps = _dot(slope, slope), []
+    first = _dot(slope, slope)
+    steps: list[tuple[Numbers, Numbers, float]] = []
     for _ in range(_ROUNDS):
         direction, shares = -slope, []
         for moved, bent, curvature in reversed(steps):

@@ -50,9 +50,9 @@ class PaddedTexts:
 
 
 class OverPadding(Encoder):
-    """An encoder that runs over padding as over tokens."""
+    """An encoder that runs over padding as over tokens; every token moves its state."""
 
-    def forward(self, vectors: Tensor, real: Tensor) -> Tensor:
+    def forward(self, vectors: Tensor, real: Tensor, moved: Tensor | None = None) -> Tensor:
         """Return the states, (texts, tokens, features)."""
         # Tokens first, because then a step's numbers lie together: a tenth faster.
         self.gru.batch_first = False

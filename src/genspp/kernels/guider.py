@@ -160,7 +160,7 @@ def _go_back(
     sum_inputs(
         sizes.gru, places, layout.cells, real, at, room.d_inputs, 0, space.gate_rows, room.rows, room.d_rows, 0, nothing
     )
-    run_group_back(sizes.gru, layout, group, 0, 0, real, weights, space, nothing)
+    run_group_back(sizes.gru, layout, group, 0, 0, real, real, weights, space, nothing, nothing)
 
 
 @routine
