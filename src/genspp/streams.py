@@ -16,10 +16,13 @@ class Purpose(StrEnum):
     """What a stream is for."""
 
     GENOME = "initial genome"  # of an individual
-    SEARCH = "search"  # couples, cuts, mutations, survivors
+    SEARCH = "search"  # couples, cuts, mutations, survivors; manners of climbing
+    CLIMB = "climb"  # the seed of a child's batches and noise: generation, number
     INDIVIDUAL = "individual"  # the seed of its predictor: generation, number
     FULL_TEXT = "full-text predictor"
     FINAL = "final predictor"
+    ADVERSARY = "adversary"  # the seed of the predictor behind what is not selected
+    READERS = "readers"  # the highlights of an epoch of the weights that judges start from
     WEIGHTS = "weights"  # a network's initial ones
     COMPANIONS = "companions"  # those of networks that are trained beside the model
     ORDER = "order of the rows"  # in an epoch

@@ -11,7 +11,7 @@ from genspp.kernels.losses import logarithms
 from genspp.kernels.spectral import singular_vectors
 from genspp.streams import frozen
 
-DIMENSIONS = 25  # as the paper's GloVe vectors
+DIMENSIONS = 50
 _WORD_SEED = 0
 _SPARE, _ROUNDS = 10, 8  # singular vectors that are found beside the wanted ones, to find these sooner
 

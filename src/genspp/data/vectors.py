@@ -71,13 +71,18 @@ class Vectors:
                 "not the same file any more" if Path(self.file.path).exists() else "no longer there",
             )
             return self
-        rows = [self.table, *(row[None] for row in found.values())]
+        rows = [self.table, *(_widened(row, self.table.shape[1])[None] for row in found.values())]
         return replace(
             self,
             words=(*self.words, *found),
             table=np.concatenate(rows),
             absent=self.absent | (wanted - found.keys()),
         )
+
+
+def _widened(row: npt.NDArray[np.float32], width: int) -> npt.NDArray[np.float32]:
+    """Return a vector with zeros in the columns that know the labels: training has not seen its word."""
+    return np.concatenate([row, np.zeros(width - len(row), np.float32)])
 
 
 def with_frame(words: Sequence[str], rows: npt.NDArray[np.floating], kind: str) -> Vectors:

@@ -1,11 +1,13 @@
-"""The objective of the search (paper, eq. 7 and 8): select little, but stay able to classify."""
+"""What a search strives for: few tokens, enough for a predictor, and nothing left to one that sees the rest."""
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from genspp.population.evaluator import Evaluation
+from genspp.population.evaluator import Evaluation, Terms
 
 _EPSILON = 1e-8  # eq. 8: keeps the fitness of a perfect individual finite
+_LEAST_GAP = 1e-3  # nats; where the full text tells less, there is nothing to divide by
 
 
 def combined_loss(*costs: float) -> float:
@@ -13,9 +15,30 @@ def combined_loss(*costs: float) -> float:
     return 1 - math.sqrt(math.prod(1 - min(cost, 1) for cost in costs))
 
 
+class Objective(ABC):
+    """How an evaluation becomes a fitness."""
+
+    @abstractmethod
+    def cost(self, evaluation: Evaluation) -> float:
+        """Return what is minimised; infinite or no number where a term is none."""
+
+    @abstractmethod
+    def feasible(self, evaluation: Evaluation) -> bool:
+        """Tell whether the highlight still lets a predictor do its task; NaN never does."""
+
+    @abstractmethod
+    def shares(self, evaluation: Evaluation) -> dict[str, float]:
+        """Return what a log says of an individual's highlights, beside its evaluation."""
+
+    def fitness(self, evaluation: Evaluation) -> float:
+        """Return h = 1 / (h~ + epsilon), eq. 8; 0 where the cost is not a finite number."""
+        cost = self.cost(evaluation)
+        return 1 / (cost + _EPSILON) if math.isfinite(cost) else 0.0
+
+
 @dataclass(frozen=True, slots=True)
-class Objective:
-    """How an evaluation becomes a fitness.
+class PaperObjective(Objective):
+    """Eq. 7 and 8 of the paper: select little, but stay able to classify.
 
     threshold: l + epsilon; an individual is feasible if its task loss is below it. loss_scale: what the
     cross-entropy is divided by (1 in the paper; ln C makes chance level 1 whatever the number of classes).
@@ -31,22 +54,67 @@ class Objective:
         """Return the task loss on the objective's own scale."""
         return evaluation.task_loss / self.loss_scale
 
-    def costs(self, evaluation: Evaluation) -> tuple[float, ...]:
-        """Return the terms of eq. 7, L_t and Omega; a further term is one more here."""
-        return (
-            self.loss(evaluation),
-            evaluation.selection_rate,
-        )
+    def cost(self, evaluation: Evaluation) -> float:
+        """Return h~ of a feasible individual, at least 1 of another."""
+        costs = self.loss(evaluation), evaluation.selection_rate
+        if not all(map(math.isfinite, costs)):
+            return math.inf
+        if self.feasible(evaluation):
+            return combined_loss(*costs)
+        return 1 + (self.loss(evaluation) if self.graded_failures else 0)
 
     def feasible(self, evaluation: Evaluation) -> bool:
-        """Tell whether the highlight still lets a predictor do its task; NaN never does."""
+        """Tell whether the loss is below the threshold."""
         return self.loss(evaluation) < self.threshold
 
-    def fitness(self, evaluation: Evaluation) -> float:
-        """Return h = 1 / (h~ + epsilon), eq. 8; 0 where a term is not a finite number."""
-        costs = self.costs(evaluation)
-        if not all(map(math.isfinite, costs)):
-            return 0.0
-        if self.feasible(evaluation):
-            return 1 / (combined_loss(*costs) + _EPSILON)
-        return 1 / (1 + _EPSILON + self.loss(evaluation)) if self.graded_failures else 1 / (1 + _EPSILON)
+    def shares(self, evaluation: Evaluation) -> dict[str, float]:
+        """Return nothing: the evaluation says it all."""
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceObjective(Objective):
+    """As small as possible, sufficient, complete: R + insufficiency max(0, loss - full - epsilon) + completeness C.
+
+    loss and full are nats per text, of the predictor behind the highlight and of one that sees the full text. C, what
+    is left over, is a share of the information that the full text gives: (chance - loss) / (chance - full), of the
+    adversary behind the rest. These mean the same on every data set: a text's right label has its chance divided by
+    e^(loss - full) where words are missing; and an adversary that knows as much as the full text has a share of 1.
+    """
+
+    chance: float
+    full: float
+    completeness: float
+    insufficiency: float
+    epsilon: float
+
+    @property
+    def gap(self) -> float:
+        """The information that the full text gives, nats per text; where it gives none, next to nothing."""
+        return max(self.chance - self.full, _LEAST_GAP)
+
+    @property
+    def terms(self) -> Terms:
+        """What a climb descends."""
+        return Terms(self.insufficiency, self.completeness / self.gap, self.chance)
+
+    def cost(self, evaluation: Evaluation) -> float:
+        """Return the sum of the three terms."""
+        if not math.isfinite(evaluation.task_loss):
+            return math.inf
+        cost = evaluation.selection_rate
+        cost += self.insufficiency * max(0.0, evaluation.task_loss - self.full - self.epsilon)
+        if self.completeness > 0:
+            cost += self.completeness * max(0.0, self.shares(evaluation)["left_over"])
+        return cost
+
+    def feasible(self, evaluation: Evaluation) -> bool:
+        """Tell whether the predictor behind the highlight lacks no more than epsilon."""
+        return evaluation.task_loss - self.full <= self.epsilon
+
+    def shares(self, evaluation: Evaluation) -> dict[str, float]:
+        """Return the shares of the full text's information that predictor and adversary have."""
+        return {
+            "sufficiency": (self.chance - evaluation.task_loss) / self.gap,
+            "left_over": (self.chance - evaluation.rest_loss) / self.gap,
+        }

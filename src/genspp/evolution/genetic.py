@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from genspp.evolution.fitness import Objective
 from genspp.evolution.individuals import Genomes, Individuals
-from genspp.evolution.search import STRATEGIES, Draw, Search, State
+from genspp.evolution.search import POPULATION, STRATEGIES, Climber, Draw, Search, State
 from genspp.settings import FLAG, Setting, number, optional
 from genspp.streams import Purpose, stream
 
@@ -22,6 +22,7 @@ class GeneticSearch(Search):
     """The paper's genetic algorithm: roulette wheel, one-point crossover, mutation, half-elitism."""
 
     own: ClassVar[dict[str, Setting]] = {
+        **POPULATION,
         "mutation_sigma": Setting(
             0.05, number(0, open_ends=True), "genetic: deviation of the noise on a child's genes"
         ),
@@ -39,8 +40,10 @@ class GeneticSearch(Search):
         ),
     }
 
-    def __init__(self, draw: Draw, objective: Objective, settings: Mapping[str, Any]) -> None:
-        super().__init__(draw, objective, settings)
+    def __init__(
+        self, draw: Draw, objective: Objective, settings: Mapping[str, Any], climb: Climber | None = None
+    ) -> None:
+        super().__init__(draw, objective, settings, climb)
         self._stream = stream(settings["seed"], Purpose.SEARCH)
 
     def _propose(self) -> Genomes:

@@ -13,28 +13,31 @@ import numpy.typing as npt
 
 from genspp.evolution.fitness import Objective
 from genspp.evolution.individuals import Genomes, Individual, Individuals
-from genspp.population.evaluator import Evaluation
+from genspp.population.evaluator import Climb, Evaluation
 from genspp.registry import Registry
 from genspp.settings import Setting, whole
 from genspp.streams import Purpose, seed_of
 
 State = dict[str, Any]
 Draw = Callable[[int], Genomes]
+Climber = Callable[[Genomes, Sequence[Climb]], Genomes]
+
+POPULATION = {"population": Setting(50, whole(2, even=True), "genetic, sepcma: individuals per generation")}
 
 
 class Search(ABC):
     """A strategy.
 
-    draw: returns so many random genomes, (individuals, genes), for the start.
-    settings: the run's `seed`, and all that the strategy declares.
+    draw: returns so many genomes, (individuals, genes), for the start. settings: the run's `seed` and `generations`,
+    and all that the strategy declares. climb: returns where steps by gradient lead from genomes, if there is any.
     """
 
-    own: ClassVar[dict[str, Setting]] = {
-        "population": Setting(50, whole(2, even=True), "individuals per generation"),
-    }
+    own: ClassVar[dict[str, Setting]] = {}
 
-    def __init__(self, draw: Draw, objective: Objective, settings: Mapping[str, Any]) -> None:
-        self.draw, self.objective, self.settings = draw, objective, settings
+    def __init__(
+        self, draw: Draw, objective: Objective, settings: Mapping[str, Any], climb: Climber | None = None
+    ) -> None:
+        self.draw, self.objective, self.settings, self.climb = draw, objective, settings, climb
         self.generation = -1  # the last that was told; the first population is 0
         self.individuals = Individuals.of(np.zeros((0, 0), np.float32), [], [])  # those that matter now, best first
         self._asked: tuple[Genomes, list[int]] = (self.individuals.genomes, [])
@@ -70,6 +73,11 @@ class Search(ABC):
         """Take the evaluations of what was asked, in the same order."""
         self.generation += 1
         self._learn(Individuals.of(*self._asked, evaluations))
+
+    @property
+    def finished(self) -> bool:
+        """Whether all generations have been told."""
+        return self.generation >= int(self.settings["generations"])
 
     def best(self) -> Individual:
         """Return the fittest individual."""

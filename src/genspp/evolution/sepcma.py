@@ -16,7 +16,7 @@ import numpy.typing as npt
 from genspp.errors import SettingsError
 from genspp.evolution.fitness import Objective
 from genspp.evolution.individuals import Genomes, Individuals
-from genspp.evolution.search import STRATEGIES, Draw, Search, State
+from genspp.evolution.search import POPULATION, STRATEGIES, Climber, Draw, Search, State
 from genspp.settings import Setting, number, optional
 from genspp.streams import Purpose
 
@@ -29,6 +29,7 @@ class SepCMASearch(Search):
     """Separable CMA-ES: a normal distribution over genomes that follows the better half of every generation."""
 
     own: ClassVar[dict[str, Setting]] = {
+        **POPULATION,
         "cma_sigma": Setting(
             None,
             optional(number(0, open_ends=True)),
@@ -36,12 +37,14 @@ class SepCMASearch(Search):
         ),
     }
 
-    def __init__(self, draw: Draw, objective: Objective, settings: Mapping[str, Any]) -> None:
+    def __init__(
+        self, draw: Draw, objective: Objective, settings: Mapping[str, Any], climb: Climber | None = None
+    ) -> None:
         try:
             from cmaes import SepCMA
         except ImportError:
             raise SettingsError("search is 'sepcma', which needs the package cmaes; install genspp[cmaes].") from None
-        super().__init__(draw, objective, settings)
+        super().__init__(draw, objective, settings, climb)
         self._make = SepCMA
         self._optimizer: Any = None  # before the first population was told
 

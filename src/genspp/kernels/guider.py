@@ -158,9 +158,10 @@ def _go_back(
     sum_tokens(places, wide, room.d_third, sums, RESIDUAL * row)
     _part_ways(sizes, places, room.d_third, space.d_features, space.slots, room.d_inputs)
     sum_inputs(
-        sizes.gru, places, layout.cells, real, at, room.d_inputs, 0, space.gate_rows, room.rows, room.d_rows, 0, nothing
-    )
-    run_group_back(sizes.gru, layout, group, 0, 0, real, real, weights, space, nothing, nothing)
+        sizes.gru, places, layout.cells, real, at, room.d_inputs, 0, space.gate_rows, room.rows, room.d_rows, 0, True,
+        nothing,
+    )  # fmt: skip
+    run_group_back(sizes.gru, layout, group, 0, 0, real, real, weights, space, True, nothing, nothing)
 
 
 @routine

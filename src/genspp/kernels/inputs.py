@@ -140,17 +140,18 @@ def sum_inputs(
     projected: Floats,
     d_projected: Floats,
     table: int,
+    learning: bool,
     d_mask: Floats,
 ) -> None:
     """Add the gradients at the gates of every token to those of its word, mask times, and to that of the mask.
 
     cells, mask, d_mask: (places, WIDTH) from `at` on. A mask is what the word's vector was multiplied by; where nobody
-    asks for its gradient, `d_mask` is empty.
+    asks for its gradient, `d_mask` is empty. learning: whether anybody asks for that of the words.
     """
     row, asked = 3 * sizes.hidden, len(d_mask) > 0
     for place in range(places):
         here = at + place * WIDTH
-        seen = seen_lanes(cells, mask, here)
+        seen = seen_lanes(cells, mask, here) if learning else np.uint64(0)
         if seen == 0 and not asked:
             continue
         for unit in range(0, row, QUAD):

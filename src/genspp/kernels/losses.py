@@ -112,16 +112,14 @@ def logistic(uniform: Any) -> Any:
 
 
 @kernel
-def draw_mask(
-    places: int, rows: int, logits: Floats, uniform: Floats, counted: Floats, mask: Floats, slopes: Floats
-) -> None:
-    """Write 1 where selecting a token (logit 1) beats dropping it (logit 0) with Gumbel noise, and the slope there.
+def draw_mask(places: int, margins: Floats, uniform: Floats, counted: Floats, mask: Floats, slopes: Floats) -> None:
+    """Write 1 where selecting a token beats dropping it, by its margin and Gumbel noise, and the slope there.
 
     The noise is the logit of `uniform`; the slope is that of sigma(margin + noise), which gradients go back through.
     counted: 1 where a token may be selected at all; elsewhere both are 0.
     """
     for at in range(0, places * WIDTH, WIDTH):
-        margin = load(logits, rows + at) - load(logits, at) + logistic(load(uniform, at))
+        margin = load(margins, at) + logistic(load(uniform, at))
         chance, there = sigmoid(margin), load(counted, at)
         store(mask, at, where_greater(margin, 0.0, there, 0.0))
         store(slopes, at, chance * (1.0 - chance) * there)
@@ -164,7 +162,7 @@ def exponentials(numbers: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
 
 
 class Omega(NamedTuple):
-    """The regularisers of a batch's masks: rate * |selected / tokens - alpha| + scatter * switches."""
+    """The regularisers of a batch's masks: rate * |costs of the selected / tokens - alpha| + scatter * switches."""
 
     rate: float
     scatter: float
@@ -173,15 +171,22 @@ class Omega(NamedTuple):
 
 
 @kernel
-def regularise(groups: int, first: Ints, counted: Floats, mask: Floats, omega: Omega, gradient: Floats) -> float:
-    """Return the regularisers of a mask, and write their gradient; neighbours count where the second of them does."""
+def regularise(
+    groups: int, first: Ints, counted: Floats, costs: Floats, mask: Floats, omega: Omega, gradient: Floats
+) -> float:
+    """Return the regularisers of a mask, and write their gradient; neighbours count where the second of them does.
+
+    costs: (groups, WIDTH) what a selected token of a text counts.
+    """
     found, switches = vector(0.0), vector(0.0)
-    for at in range(0, first[groups] * WIDTH, WIDTH):
-        found = found + load(mask, at)
+    for group in range(groups):
+        for at in range(first[group] * WIDTH, first[group + 1] * WIDTH, WIDTH):
+            found = fma(load(mask, at), load(costs, group * WIDTH), found)
     excess = float(total(found)) / omega.tokens - omega.alpha
     slope = omega.rate / omega.tokens * (1.0 if excess > 0 else -1.0 if excess < 0 else 0.0)
-    for at in range(0, first[groups] * WIDTH, WIDTH):
-        store(gradient, at, vector(slope))
+    for group in range(groups):
+        for at in range(first[group] * WIDTH, first[group + 1] * WIDTH, WIDTH):
+            store(gradient, at, slope * load(costs, group * WIDTH))
     for group in range(groups):
         for place in range(first[group] + 1, first[group + 1]):
             at = place * WIDTH
@@ -190,6 +195,31 @@ def regularise(groups: int, first: Ints, counted: Floats, mask: Floats, omega: O
             store(gradient, at, fma(step, omega.scatter, load(gradient, at)))
             store(gradient, at - WIDTH, fma(step, -omega.scatter, load(gradient, at - WIDTH)))
     return omega.rate * abs(excess) + omega.scatter * float(total(switches))
+
+
+@kernel
+def press(
+    groups: int, first: Ints, real: Floats, costs: Floats, pressure: float, slopes: Floats, d_mask: Floats
+) -> None:
+    """Add pressure * cost / tokens of its text to the gradient of every token's mask, and take it through the slope.
+
+    costs: (groups, WIDTH) what a selected token of a text counts. What comes out is the gradient of the margins.
+    """
+    for group in range(groups):
+        tokens = vector(0.0)
+        for at in range(first[group] * WIDTH, first[group + 1] * WIDTH, WIDTH):
+            tokens = tokens + load(real, at)
+        share = pressure * load(costs, group * WIDTH) / larger(tokens, 1.0)
+        for at in range(first[group] * WIDTH, first[group + 1] * WIDTH, WIDTH):
+            store(d_mask, at, (load(d_mask, at) + share) * load(slopes, at))
+
+
+@kernel
+def imitation(places: int, margins: Floats, targets: Floats, real: Floats, share: float, gradient: Floats) -> None:
+    """Write the gradient of the mean cross-entropy of sigma(margin) and targets: share (sigma(margin) - target)."""
+    for at in range(0, places * WIDTH, WIDTH):
+        chance = sigmoid(load(margins, at))
+        store(gradient, at, (chance - load(targets, at)) * share * load(real, at))
 
 
 @kernel

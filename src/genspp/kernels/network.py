@@ -104,9 +104,12 @@ def clear_sums(count: int, sizes: Sizes, space: Space) -> None:
 @inlined
 def run_group_back(
     sizes: Sizes, layout: Layout, group: int, slots: int, history: int, moved: Floats, mask: Floats, weights: Floats,
-    space: Space, d_moved: Floats, d_mask: Floats,
+    space: Space, learning: bool, d_moved: Floats, d_mask: Floats,
 ) -> None:  # fmt: skip
-    """Go back from the gradient at a group's features, and add to all sums. Its history begins at slots and history."""
+    """Go back from the gradient at a group's features, and add to all sums. Its history begins at slots and history.
+
+    learning: whether anybody wants the gradient of the weights.
+    """
     start = layout.first[group]
     places, at, states = layout.first[group + 1] - start, start * WIDTH, space.states
     if sizes.normed:
@@ -120,12 +123,14 @@ def run_group_back(
             sizes, way, places, moved, at, weights, states, space.d_features, own_slots, space.gates, own_history,
             space.d_state, d_moved,
         )  # fmt: skip
-        sum_recurrent(sizes, way, places, states, own_slots, space.gates, own_history, space.recurrent_sums)
-        sum_biases(sizes, way, places, space.gates, own_history, space.bias_sums)
-        sum_inputs(
-            sizes, places, layout.cells, mask, at, space.gates, own_history, space.gate_rows, space.projected,
-            space.d_projected, way * space.table, d_mask,
-        )  # fmt: skip
+        if learning:
+            sum_recurrent(sizes, way, places, states, own_slots, space.gates, own_history, space.recurrent_sums)
+            sum_biases(sizes, way, places, space.gates, own_history, space.bias_sums)
+        if learning or len(d_mask) > 0:
+            sum_inputs(
+                sizes, places, layout.cells, mask, at, space.gates, own_history, space.gate_rows, space.projected,
+                space.d_projected, way * space.table, learning, d_mask,
+            )  # fmt: skip
 
 
 @inlined
@@ -186,7 +191,9 @@ def tokens_back(
             space.shift_sums, space.head_sums,
         )  # fmt: skip
         history = start * gate_slot(sizes.hidden)
-        run_group_back(sizes, layout, group, slots, history, layout.real, layout.real, weights, space, nothing, nothing)
+        run_group_back(
+            sizes, layout, group, slots, history, layout.real, layout.real, weights, space, True, nothing, nothing
+        )
     collect(count, sizes, layout, table, space, gradient)
 
 
@@ -228,8 +235,9 @@ def texts_back(
     groups: int, count: int, sizes: Sizes, layout: Layout, table: Table, weights: Floats, space: Space, mask: Floats,
     skipping: bool, d_logits: Floats, gradient: Floats, d_mask: Floats, nothing: Floats,
 ) -> None:  # fmt: skip
-    """Write the gradient of the weights and, unless d_mask is empty, that of the mask, given that of the logits."""
+    """Write the gradients of the weights and of the mask, given that of the logits; an empty one is not asked for."""
     clear_sums(count, sizes, space)
+    learning = len(gradient) > 0
     clear(d_mask, 0, layout.first[groups] * WIDTH if len(d_mask) > 0 else 0)
     _, head, _ = parts(sizes)
     wide = sizes.ways * sizes.hidden
@@ -246,7 +254,12 @@ def texts_back(
         )  # fmt: skip
         history = start * gate_slot(sizes.hidden)
         if skipping:
-            run_group_back(sizes, layout, group, slots, history, mask, layout.real, weights, space, d_mask, nothing)
+            run_group_back(
+                sizes, layout, group, slots, history, mask, layout.real, weights, space, learning, d_mask, nothing
+            )
         else:
-            run_group_back(sizes, layout, group, slots, history, layout.real, mask, weights, space, nothing, d_mask)
-    collect(count, sizes, layout, table, space, gradient)
+            run_group_back(
+                sizes, layout, group, slots, history, layout.real, mask, weights, space, learning, nothing, d_mask
+            )
+    if learning:
+        collect(count, sizes, layout, table, space, gradient)

@@ -110,7 +110,7 @@ def _find_gradient(
             sizes, places, space.states, 0, 0, space.scale, space.argmax, space.d_pooled, space.d_features,
             space.scale_sums, space.shift_sums,
         )  # fmt: skip
-        run_group_back(sizes, layout, group, 0, 0, layout.real, layout.real, weights, space, nothing, nothing)
+        run_group_back(sizes, layout, group, 0, 0, layout.real, layout.real, weights, space, True, nothing, nothing)
         _hand_to_prefix(group, sizes.hidden, layout, space, prefix)
     collect(count, sizes, layout, table, space, gradient)
     backward_prefix(steps, sizes, weights, prefix.states, prefix.gates, prefix.d_states, gradient)

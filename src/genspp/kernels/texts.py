@@ -157,6 +157,16 @@ def lay_out_batch(batch: Longs, texts: Texts, class_weights: Floats, row: int, p
 
 
 @kernel
+def lay_tokens(texts: int, layout: Layout, begin: Longs, span: Ints, flat: Floats, lanes: Floats) -> None:
+    """Write numbers of tokens, those of a text from flat[begin[text]] on, to the places of the texts of a batch."""
+    for lane in range(texts):
+        text = layout.rows[lane]
+        place = layout.first[lane // WIDTH] * WIDTH + lane % WIDTH
+        for token in range(span[text]):
+            lanes[place + token * WIDTH] = flat[begin[text] + token]
+
+
+@kernel
 def survey(words: Ints, starts: Longs, begin: Longs, span: Ints, lead: Ints) -> None:
     """Find, in texts that begin at `starts`, the stretch from the first to the last token that is seen."""
     for text in range(len(starts) - 1):

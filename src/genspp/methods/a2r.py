@@ -18,7 +18,7 @@ from genspp.kernels.memory import Floats, floats
 from genspp.methods.base import METHODS
 from genspp.methods.gradient import GradientRationalizer, Session
 from genspp.methods.in_training import PredictorInTraining, Tally
-from genspp.model.networks import Shape
+from genspp.model.networks import Predictor, Shape
 from genspp.model.passes import Batch
 from genspp.settings import Setting, number
 
@@ -34,7 +34,8 @@ class A2R(GradientRationalizer):
     }
 
     def _companions(self, shape: Shape) -> nn.ModuleDict:
-        return nn.ModuleDict({"soft": self._predictor(self._encoder(shape), shape)})
+        # It never skips: a token that it attends to a little is seen a little.
+        return nn.ModuleDict({"soft": Predictor(self._encoder(shape), shape.classes)})
 
     def _in_training(self, session: Session) -> None:
         super()._in_training(session)

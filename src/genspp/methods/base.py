@@ -19,16 +19,18 @@ from torch.random import fork_rng
 
 from genspp.data.corpus import Corpus, Texts, as_corpus, check_labels, stratified_split
 from genspp.data.encode import Encoded, encode
+from genspp.data.label_columns import inform
 from genspp.data.tokenize import NAMES as TOKENIZERS
 from genspp.data.vectors import UNKNOWN, Vectors, build_vectors
 from genspp.errors import DataError, ModelFolderError, NotFittedError, SettingsError
 from genspp.methods.arguments import class_numbers, class_weights, classes_of, flat_masks
 from genspp.methods.declaration import constructor, merged
+from genspp.methods.lesson import Lesson, mark_costs
 from genspp.model.folder import SavedModel, load_folder, save_folder
 from genspp.model.inference import classify, classify_full_text, select
 from genspp.model.rationale import Rationale
 from genspp.registry import Registry
-from genspp.settings import ANY, PRESETS, Setting, number, one_of, optional, resolve, whole
+from genspp.settings import ANY, FLAG, PRESETS, Setting, number, one_of, optional, resolve, whole
 
 logger = logging.getLogger("genspp")
 
@@ -36,6 +38,10 @@ METHODS: Registry[type["Rationalizer"]] = Registry("method", "genspp.methods")
 
 # What a model is does not depend on how many processes trained it.
 _NOT_SAVED = ("workers",)
+_LABELS = (
+    lambda value: value is None or (isinstance(value, list | tuple) and len(value) > 0),
+    "None, or a list of labels",
+)
 _CLASS_WEIGHT = (
     lambda value: value is None or value == "balanced" or isinstance(value, Mapping),
     "None, 'balanced', or a dictionary from label to weight",
@@ -79,8 +85,19 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
     own: ClassVar[dict[str, Setting]] = {
         "preset": Setting("sound", one_of(*PRESETS), "which values settings take that are left at None"),
         "seed": Setting(0, whole(0), "same seed, same result"),
-        "hidden": Setting(None, optional(whole(1)), "hidden units per direction; None: 8 for up to 4 classes, else 16"),
+        "hidden": Setting(
+            None,
+            optional(whole(1)),
+            "hidden units per direction; None: 16 for up to 4 classes, else 32 (under preset paper 8 and 16)",
+        ),
         "vectors": Setting("corpus", ANY, "corpus (made from the training texts), onehot, a GloVe text file, Vectors"),
+        "label_columns": Setting(
+            True, FLAG, "give word vectors further columns that say what a word speaks for", paper=False
+        ),
+        "skip_gaps": Setting(
+            True, FLAG, "let the predictor read the selected tokens only, not where they stand", paper=False
+        ),
+        "evidence_for": Setting(None, _LABELS, "the labels whose evidence is wanted; None: all"),
         "vector_width": Setting(None, optional(whole(1)), "columns of one-hot vectors, spare ones zero"),
         "tokenizer": Setting("words", one_of(*TOKENIZERS), "how texts that are given as strings are cut"),
         "class_weight": Setting(None, _CLASS_WEIGHT, "what a text of a class weighs in the loss"),
@@ -89,8 +106,12 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         ),
     }
     on_source: ClassVar[dict[str | tuple[str, str], dict[str, Any]]] = {
-        "toy": {"hidden": 8, "vectors": "onehot"},
+        # One-hot letters are apart already, and none of them speaks for a class.
+        "toy": {"vectors": "onehot", "label_columns": False},
+        ("toy", "sound"): {"hidden": 16},
+        ("toy", "paper"): {"hidden": 8},
         "hatexplain": {"hidden": 16},
+        ("hatexplain", "sound"): {"evidence_for": ["toxic"]},
     }
     declared: ClassVar[dict[str, Setting]]
     classes_: npt.NDArray[Any]
@@ -113,14 +134,7 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         """Return an untrained pair and an untrained full-text predictor."""
 
     @abstractmethod
-    def _train(
-        self,
-        settings: dict[str, Any],
-        train: Encoded,
-        val: Encoded,
-        class_weights: npt.NDArray[np.float32],
-        recorder: Recorder,
-    ) -> None:
+    def _train(self, settings: dict[str, Any], lesson: Lesson, recorder: Recorder) -> None:
         """Train `model_` and `full_text_`, which exist with their initial weights, and fill `history_`."""
 
     # ------------------------------------------------------------------ settings
@@ -134,11 +148,12 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
     def settings(self, classes: int | None = None) -> dict[str, Any]:
         """Return all settings, checked, the preset's values filled in, and what depends on the number of classes.
 
-        The search finds its way among few weights much better than among many: few hidden units, while they suffice.
+        Without gradients, a search finds its way among few weights much better than among many.
         """
         settings = resolve(self.get_params(deep=False), self.declared)
         if settings["hidden"] is None and classes is not None:
-            settings["hidden"] = 8 if classes <= 4 else 16
+            few, many = (8, 16) if settings["preset"] == "paper" else (16, 32)
+            settings["hidden"] = few if classes <= 4 else many
         return settings
 
     # ------------------------------------------------------------------ scikit-learn's manners
@@ -168,16 +183,23 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         classes = classes_of(train.labels)
         settings = self.settings(len(classes)) | {"tokenizer": train.tokenizer}
         weights = class_weights(settings["class_weight"], classes, train.labels)
+        costs = mark_costs(settings["evidence_for"], classes)
         numbers = class_numbers(train.labels, classes, "the training texts")
         val_numbers = class_numbers(val.labels, classes, "the validation texts")
         keys, val_keys = (corpus.keys(train.tokenizer) for corpus in (train, val))
         vectors = build_vectors(settings["vectors"], keys, settings["vector_width"], val_keys)
+        informed = inform(vectors, keys, numbers, len(classes)) if settings["label_columns"] else None
+        vectors = informed.vectors if informed else vectors
         self._finished = False
         self.classes_, self.vectors_, self._settings_, self.history_ = classes, vectors, settings, []
         self._make_networks()
         encoded = encode(keys, vectors.index, UNKNOWN, numbers), encode(val_keys, vectors.index, UNKNOWN, val_numbers)
+        lesson = Lesson(*encoded, vectors.table, weights, costs)
+        if informed:
+            evidence = informed.evidence(encoded[0], costs == costs.min())
+            lesson = Lesson(informed.for_training(encoded[0]), encoded[1], informed.table, weights, costs, evidence)
         with fork_rng(devices=[]):  # the networks' first weights come from the seed, yet torch's modules draw some too
-            self._train(settings, *encoded, weights, recorder or Forgetful())
+            self._train(settings, lesson, recorder or Forgetful())
         self.model_.eval()
         self.full_text_.eval()
         self._finished = True

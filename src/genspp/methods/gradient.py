@@ -5,8 +5,9 @@ batch updates them (`_update`) and, where it differs, what validation measures (
 loss, one optimizer, one update.
 
 One deviation from the released code of these methods: there the recurrence runs over padding, so a text's highlight
-depends on how long its batch mates are. Here padding never enters it; the states of padding are zero. Unselected tokens
-stay in the sequence as zero vectors and are pooled, as published: the predictor knows where a highlight lies.
+depends on how long its batch mates are. Here padding never enters it; the states of padding are zero. As published,
+unselected tokens stay in the sequence as zero vectors and are pooled, so the predictor knows where a highlight lies;
+preset `sound` has predictors that skip them (`skip_gaps`).
 """
 
 import math
@@ -15,16 +16,15 @@ from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import nn
 from torch.random import fork_rng
 
-from genspp.data.encode import Encoded
 from genspp.kernels.inputs import Table
 from genspp.kernels.memory import Floats, floats
 from genspp.methods.base import Rationalizer, Recorder, logger
 from genspp.methods.in_training import GeneratorInTraining, Losses, PredictorInTraining, Tally
+from genspp.methods.lesson import Lesson
 from genspp.methods.loop import Dealer, Loop, validation_batches
 from genspp.methods.masks import MASKS
 from genspp.model.inference import flushed
@@ -111,7 +111,7 @@ class GradientRationalizer(Rationalizer):
 
     def _predictor(self, encoder: Encoder, shape: Shape) -> Predictor:
         """Return an untrained predictor."""
-        return Predictor(encoder, shape.classes, selected=False)
+        return Predictor(encoder, shape.classes, skipping=self._settings_["skip_gaps"])
 
     def _modules(self, shape: Shape) -> tuple[Generator, Predictor]:
         """Return an untrained pair."""
@@ -178,22 +178,16 @@ class GradientRationalizer(Rationalizer):
         load_flat(full_text, draw(stream(seed_of(seed, Purpose.FULL_TEXT), Purpose.WEIGHTS), full_text))
         return pair, full_text
 
-    def _train(
-        self,
-        settings: dict[str, Any],
-        train: Encoded,
-        val: Encoded,
-        class_weights: npt.NDArray[np.float32],
-        recorder: Recorder,
-    ) -> None:
+    def _train(self, settings: dict[str, Any], lesson: Lesson, recorder: Recorder) -> None:
         losses = Losses(
             settings["alpha"],
             settings["lambda_s"],
             settings["lambda_c"],
-            class_weights,
+            lesson.class_weights,
             settings["padding_in_losses"],
+            lesson.mark_costs,
         )
-        table, (seen, unseen) = prepare(self.vectors_.table, len(self.classes_), train, val)
+        table, (seen, unseen) = prepare(lesson.table, len(self.classes_), lesson.train, lesson.val)
         with flushed():
             if self.full_text_first:
                 self._train_full_text(settings, losses, table, seen, unseen)

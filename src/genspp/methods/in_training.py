@@ -70,7 +70,9 @@ class PredictorInTraining(NetworkInTraining):
 
     def learn_from(self, batch: Batch, d_logits: Floats, *, asked: bool = True) -> Floats:
         """Add to the gradient of the weights, and return that of the mask (if asked for) of the last reading."""
-        gradient, d_mask = self.network.texts_back(batch, self._used, self._seen, d_logits, asked=asked)
+        gradient, d_mask = self.network.texts_back(
+            batch, self._used, self._seen, d_logits, asked=asked, frozen=self._frozen
+        )
         if not self._frozen:
             self.learn(gradient)
         return d_mask
@@ -96,7 +98,8 @@ class Losses:
     """The terms that every method shares.
 
     alpha: the wanted share of selected tokens. lambda_s, lambda_c: the weights of missing it and of scatter. padding:
-    whether padding that a mask selects counts, though not in the denominator.
+    whether padding that a mask selects counts, though not in the denominator. mark_costs: (classes,) what a selected
+    token counts in a text of a class.
     """
 
     alpha: float
@@ -104,12 +107,20 @@ class Losses:
     lambda_c: float
     class_weights: npt.NDArray[np.float32]
     padding: bool
+    mark_costs: npt.NDArray[np.float32]
+
+    def costs(self, batch: Batch) -> Floats:
+        """Return what a selected token of every text counts, (groups, WIDTH)."""
+        costs = floats(batch.groups * WIDTH)
+        costs[: batch.texts] = self.mark_costs[batch.layout.labels[: batch.texts].astype(np.int64)]
+        return costs
 
     def omega(self, batch: Batch, mask: Floats) -> tuple[float, Floats]:
         """Return lambda_s |share - alpha| + lambda_c (mean difference of neighbours) of a mask, and its gradient."""
         scatter, gradient = self.lambda_c / max(batch.pairs, 1), floats(batch.cells)
         omega = Omega(float(self.lambda_s), float(scatter), int(batch.tokens), float(self.alpha))
-        return regularise(batch.groups, batch.layout.first, batch.counted, mask, omega, gradient), gradient
+        first, costs = batch.layout.first, self.costs(batch)
+        return regularise(batch.groups, first, batch.counted, costs, mask, omega, gradient), gradient
 
 
 class Tally:
@@ -117,8 +128,8 @@ class Tally:
 
     def __init__(self, losses: Losses) -> None:
         self._losses = losses
-        self._task = self._mass = self._rates = self._own = 0.0
-        self._selected = self._tokens = self._switches = self._pairs = self._texts = 0
+        self._task = self._mass = self._rates = self._own = self._selected = 0.0
+        self._tokens = self._switches = self._pairs = self._texts = 0
 
     def add_task(self, predictor: PredictorInTraining, logits: Floats, batch: Batch) -> None:
         """Count the task loss of a batch."""
@@ -132,8 +143,10 @@ class Tally:
         self.add_task(predictor, logits, batch)
         omega = Omega(0.0, 1.0, 1, 0.0)
         first, spare = batch.layout.first, floats(batch.cells)
-        self._switches += round(regularise(batch.groups, first, batch.counted, mask, omega, spare))
-        self._selected += int(mask.sum(dtype=np.float64))
+        costs = self._losses.costs(batch)
+        self._switches += round(regularise(batch.groups, first, batch.counted, costs, mask, omega, spare))
+        selected = np.add.reduceat(mask[: batch.cells].reshape(batch.places, WIDTH), first[: batch.groups])
+        self._selected += float((selected.ravel() * costs[: selected.size]).sum(dtype=np.float64))
         real = (mask[: batch.cells] * batch.real[: batch.cells]).reshape(batch.places, WIDTH)
         selected = np.add.reduceat(real, first[: batch.groups])
         self._rates += float((selected / np.maximum(batch.lengths, 1)).sum(dtype=np.float64))

@@ -38,7 +38,8 @@ class GumbelMask:
         self._batch = batch
         self.numbers, self._slopes, uniform = floats(batch.cells), floats(batch.cells), floats(batch.cells)
         uniform[: batch.cells] = self._uniform(batch.cells, noise)
-        draw_mask(batch.places, batch.cells, logits, uniform, batch.counted, self.numbers, self._slopes)
+        margins = logits[batch.cells :] - logits[: -batch.cells]
+        draw_mask(batch.places, margins, uniform, batch.counted, self.numbers, self._slopes)
 
     def _uniform(self, cells: int, noise: np.random.Generator) -> Floats | float:
         """Return the uniform numbers whose logits are the noise."""

@@ -190,10 +190,11 @@ class Network:
         return logits
 
     def texts_back(
-        self, batch: Batch, weights: Floats, mask: Floats, d_logits: Floats, *, asked: bool = True
+        self, batch: Batch, weights: Floats, mask: Floats, d_logits: Floats, *, asked: bool = True, frozen: bool = False
     ) -> tuple[Floats, Floats]:
-        """Return the gradients of the weights and, if asked for, of the mask."""
-        gradient, d_mask = floats(self.size), floats(batch.cells) if asked else _NOTHING
+        """Return the gradients of the weights, unless they are frozen, and, if asked for, of the mask."""
+        gradient = _NOTHING if frozen else floats(self.size)
+        d_mask = floats(batch.cells) if asked else _NOTHING
         texts_back(
             batch.groups, batch.words, self.sizes, batch.layout, self.table, weights, self._room(batch, True), mask,
             self.skipping, d_logits, gradient, d_mask, _NOTHING,

@@ -1,8 +1,9 @@
 """The fast population engine: the plain model of `model/networks.py` on compiled kernels, one individual per thread."""
 
+import math
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -19,10 +20,24 @@ from genspp.kernels.texts import Layout, Texts, make_layout
 from genspp.model.passes import Batch, Network, prepare
 from genspp.model.stopping import EarlyStopping
 from genspp.model.weights import Weights, kernel_order, pack, sizes_of, unpack
-from genspp.population.evaluator import Evaluation, Task, TrainedPredictor, Training, fresh_predictor
-from genspp.streams import epoch_order
+from genspp.population.climbing import Climber
+from genspp.population.evaluator import (
+    Climb,
+    Evaluation,
+    Judges,
+    Readers,
+    Task,
+    Terms,
+    TrainedPredictor,
+    Training,
+    fresh_predictor,
+    random_mask,
+    reader_epochs,
+)
+from genspp.streams import Purpose, epoch_order, seed_of
 
 _NOTHING = np.zeros(0, np.float32)
+_REMEMBERED = 200  # individuals whose judges are kept
 
 
 class _Memory(NamedTuple):
@@ -53,10 +68,27 @@ class CompiledEvaluator:
             initargs=(True,),
         )
         self._own = threading.local()
+        self._readers: Readers | None = None
+        self._judged: dict[tuple[int, bytes], Judges] = {}  # the last ones, to climb between; others are trained again
+        self._lock = threading.Lock()
 
     def evaluate(self, genomes: npt.NDArray[np.float32], seeds: Sequence[int]) -> list[Evaluation]:
-        """Judge genomes, (individuals, genes): each gets a predictor trained from its own seed."""
-        return list(self._pool.map(lambda pair: self._judge(*pair), zip(genomes, seeds, strict=True)))
+        """Judge genomes, (individuals, genes): each by predictors trained from its own seed."""
+        self._prepare_readers()
+        return list(self._pool.map(self._evaluate, genomes, seeds))
+
+    def climb(self, genomes: npt.NDArray[np.float32], climbs: Sequence[Climb], terms: Terms) -> npt.NDArray[np.float32]:
+        """Return the genomes that climbs from these lead to."""
+        self._prepare_readers()
+        found = self._pool.map(lambda pair: self._climb(pair[0], pair[1], terms), zip(genomes, climbs, strict=True))
+        return np.stack(list(found))
+
+    def imitate(
+        self, genomes: npt.NDArray[np.float32], masks: Sequence[Mask], climbs: Sequence[Climb]
+    ) -> npt.NDArray[np.float32]:
+        """Return the genomes after as many steps towards given highlights of the training texts."""
+        found = self._pool.map(lambda one: self._climber().imitate(*one), zip(genomes, masks, climbs, strict=True))
+        return np.stack(list(found))
 
     def select(self, genome: npt.NDArray[np.float32], data: Encoded) -> Mask:
         """Return the flat highlight mask that a genome gives to all texts of `data`."""
@@ -70,27 +102,97 @@ class CompiledEvaluator:
     def train_predictor(
         self, train_mask: Mask, val_mask: Mask, seed: int, training: Training | None = None
     ) -> TrainedPredictor:
-        """Train one predictor behind fixed masks; `training` is the task's own unless another is given."""
-        return self._pool.submit(self._fit, train_mask, val_mask, seed, training or self.task.training).result()
+        """Train one predictor behind fixed masks, from weights of its own if `training` is another than the task's."""
+        self._prepare_readers()
+        start = self._readers.predictor if self._readers and training is None else None
+        texts = self._seen(train_mask, val_mask)
+        return self._pool.submit(self._fit, texts, seed, training or self.task.training, start).result()
 
     def close(self) -> None:
-        """Release workers."""
+        """Stop the threads."""
         self._pool.shutdown(cancel_futures=True)
 
-    def _judge(self, genome: Weights, seed: int) -> Evaluation:
+    # ------------------------------------------------------------------ one individual
+
+    def _evaluate(self, genome: Weights, seed: int) -> Evaluation:
+        train_mask, val_mask = self._highlights(genome)
+        predictor, adversary = judges = self._judge(train_mask, val_mask, seed)
+        with self._lock:
+            self._judged[seed, genome.tobytes()] = judges
+            while len(self._judged) > _REMEMBERED:
+                self._judged.pop(next(iter(self._judged)))
+        rest = math.nan if adversary is None else adversary.task_loss
+        return Evaluation(predictor.task_loss, self.task.selection_rate(val_mask), rest)
+
+    def _climb(self, genome: Weights, climb: Climb, terms: Terms) -> Weights:
+        if climb.judged is None:
+            if self._readers is None:
+                raise RuntimeError("a climb that no judges show the way needs readers")
+            judges = self._readers
+        else:
+            found = self._judged.get((climb.judged, genome.tobytes()))
+            predictor, adversary = found or self._judge(*self._highlights(genome), climb.judged)
+            judges = Readers(predictor.weights, predictor.weights if adversary is None else adversary.weights)
+        return self._climber().climb(genome, *judges, climb, terms)
+
+    def _climber(self) -> Climber:
+        if not hasattr(self._own, "climber"):
+            self._own.climber = Climber(self.task, self._table, self._train)
+        climber: Climber = self._own.climber
+        return climber
+
+    def _highlights(self, genome: Weights) -> tuple[Mask, Mask]:
+        """Return the highlights of the training and the validation texts."""
         if not hasattr(self._own, "network"):
             self._own.network = Network(self.task.generator(), self._table)
-        train_mask, val_mask = (_highlight(self._own.network, genome, batch) for batch in self._batches)
-        fitted = self._fit(train_mask, val_mask, seed, self.task.training)
-        return Evaluation(fitted.task_loss, self.task.selection_rate(val_mask))
+        train, val = (_highlight(self._own.network, genome, batch) for batch in self._batches)
+        return train, val
 
-    def _fit(self, train_mask: Mask, val_mask: Mask, seed: int, training: Training) -> TrainedPredictor:
-        task = self.task
-        predictor = TrainablePredictor(task, fresh_predictor(seed, task), self._table, training, self._memory(training))
-        train, val = self._train.behind(train_mask), self._val.behind(val_mask)
+    def _judge(self, train_mask: Mask, val_mask: Mask, seed: int) -> Judges:
+        """Train a predictor behind highlights and, where the task has one, an adversary behind the rest."""
+        start, training = self._readers, self.task.training
+        predictor = self._fit(self._seen(train_mask, val_mask), seed, training, start and start.predictor)
+        if self.task.adversary == "none":
+            return Judges(predictor, None)
+        rest = self._left(1 - train_mask, 1 - val_mask)
+        own = seed_of(seed, Purpose.ADVERSARY)
+        return Judges(predictor, self._fit(rest, own, training, start and start.adversary))
+
+    # ------------------------------------------------------------------ what predictors read
+
+    def _seen(self, *masks: Mask) -> list[Texts]:
+        """Return the training texts, and those of validation if they have a mask too, as the predictor sees them."""
+        both = zip((self._train, self._val), masks, strict=False)
+        return [rows.packed(mask) if self.task.skipping else rows.behind(mask) for rows, mask in both]
+
+    def _left(self, *masks: Mask) -> list[Texts]:
+        """Return the texts as the adversary sees them, at masks of what is left to it."""
+        both, packed = zip((self._train, self._val), masks, strict=False), self.task.adversary == "packed"
+        return [rows.packed(mask) if packed else rows.behind(mask) for rows, mask in both]
+
+    def _prepare_readers(self) -> None:
+        """Train the weights that judges start from, once."""
+        if self.task.readers is not None and self._readers is None:
+            seeds = [seed_of(self.task.readers, Purpose.READERS, kind) for kind in range(2)]
+            self._readers = Readers(*self._pool.map(self._read, (self._seen, self._left), seeds))
+
+    def _read(self, behind: Callable[[Mask], list[Texts]], seed: int) -> Weights:
+        """Train a predictor on highlights that are drawn anew in every epoch."""
+        training = reader_epochs(self.task)
+        start = fresh_predictor(seed, self.task)
+        predictor = TrainablePredictor(self.task, start, self._table, training, self._memory(training))
+        for epoch in range(training.epochs):
+            (texts,) = behind(random_mask(seed, epoch, self.task.train))
+            predictor.train(texts, epoch_order(seed, epoch, len(self.task.train)))
+        return predictor.flat()
+
+    def _fit(self, texts: Sequence[Texts], seed: int, training: Training, start: Weights | None) -> TrainedPredictor:
+        train, val = texts
+        first = fresh_predictor(seed, self.task) if start is None else start
+        predictor = TrainablePredictor(self.task, first, self._table, training, self._memory(training))
         stopping = EarlyStopping(training.epochs, training.patience)
         while not stopping.finished:
-            predictor.train(train, epoch_order(seed, stopping.epoch, len(task.train)))
+            predictor.train(train, epoch_order(seed, stopping.epoch, len(self.task.train)))
             loss = predictor.validate(val) if stopping.measured else float("nan")
             stopping.close_epoch(loss, predictor.flat())
         return TrainedPredictor(stopping.best, stopping.best_loss, stopping.epoch)

@@ -5,18 +5,24 @@ from its seed through `fresh_predictor` and `streams.epoch_order`, which every e
 the same predictor on the same batches.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from genspp.data.encode import Encoded, Mask
+from genspp.kernels.losses import logarithms
 from genspp.model.networks import Cell, Encoder, Generator, Predictor, Shape
 from genspp.model.weights import Weights, draw
 from genspp.streams import Purpose, stream
+
+Adversary = Literal["none", "gaps", "packed"]
+
+_READER_STEPS, _READER_RATE = 1500, 1e-2
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +44,11 @@ class Task:
     """What every evaluation shares: the data, the frozen vectors, the sizes, the budget.
 
     cell: the generator's. vectors: (words, inputs) float32, row 0 all zero. class_weights: (classes,) float32; the loss
-    is the weighted mean of the cross-entropies, in training and in validation, as torch defines it. penalise_empty: a
-    text without any selected token costs twice what the others cost on average.
+    is the weighted mean of the cross-entropies, in training and in validation, as torch defines it. mark_costs:
+    (classes,) float32, what a selected token costs in a text of a class. skipping: predictors skip unselected tokens.
+    adversary: whether a second predictor is trained on the unselected tokens, and what it sees: where the gaps are
+    (`gaps`) or the tokens alone (`packed`). readers: the seed of the weights that all judges start from, trained on
+    random highlights; None: each starts from weights of its own.
     """
 
     shape: Shape
@@ -49,7 +58,10 @@ class Task:
     val: Encoded
     class_weights: npt.NDArray[np.float32]
     training: Training
-    penalise_empty: bool = False
+    mark_costs: npt.NDArray[np.float32] | None = None
+    skipping: bool = False
+    adversary: Adversary = "none"
+    readers: int | None = None
 
     def generator(self) -> Generator:
         """Return an untrained generator; a genome is all its weights."""
@@ -57,23 +69,33 @@ class Task:
 
     def predictor(self) -> Predictor:
         """Return an untrained predictor."""
-        return Predictor(Encoder(self.shape, "gru"), self.shape.classes, selected=True)
+        return Predictor(Encoder(self.shape, "gru"), self.shape.classes, selected=True, skipping=self.skipping)
+
+    def opponent(self) -> Predictor:
+        """Return an untrained adversary: one that sees gaps, or one that skips them."""
+        packed = self.adversary == "packed"
+        return Predictor(Encoder(self.shape, "gru"), self.shape.classes, selected=True, skipping=packed)
 
     @cached_property
     def template(self) -> Predictor:
         """An untrained predictor that only its sizes are asked of; making one takes longer than using it."""
         return self.predictor()
 
+    def costs(self, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.float32]:
+        """Return what a selected token costs in texts of some labels."""
+        return np.ones(len(labels), np.float32) if self.mark_costs is None else self.mark_costs[labels]
+
     def selection_rate(self, val_mask: Mask) -> float:
-        """Return the mean over the validation texts of selected / real tokens."""
+        """Return the mean over the validation texts of selected / real tokens, times what a mark costs there."""
         rates = np.add.reduceat(val_mask.astype(np.int64), self.val.starts[:-1]) / self.val.lengths
-        marked = rates[rates > 0]
-        if self.penalise_empty and len(marked) < len(rates):
-            # Twice the usual, not more: so the way from no highlight to a fitting one is downhill, whereas marking
-            # just anything to escape the price does not pay.
-            price = min(1.0, 2 * float(marked.mean())) if len(marked) else 1.0
-            rates = np.where(rates > 0, rates, price)
-        return float(rates.mean())
+        return float((rates * self.costs(self.val.labels)).mean())
+
+    @property
+    def chance(self) -> float:
+        """The validation loss of a predictor that sees nothing: it knows how frequent the classes are."""
+        mass = np.bincount(self.train.labels, minlength=self.shape.classes) * self.class_weights.astype(np.float64)
+        seen = np.bincount(self.val.labels, minlength=self.shape.classes) * self.class_weights.astype(np.float64)
+        return float(-(seen * logarithms(np.maximum(mass / mass.sum(), 1e-12))).sum() / max(seen.sum(), 1e-12))
 
 
 def fresh_predictor(seed: int, task: Task) -> Weights:
@@ -81,16 +103,37 @@ def fresh_predictor(seed: int, task: Task) -> Weights:
     return draw(stream(seed, Purpose.WEIGHTS), task.template)
 
 
+class Readers(NamedTuple):
+    """Weights that judges start from: of a predictor, and of an adversary. No generator has touched them."""
+
+    predictor: Weights
+    adversary: Weights
+
+
+def reader_epochs(task: Task) -> Training:
+    """Return how readers are trained: as long as it takes to see some `_READER_STEPS` batches."""
+    batches = math.ceil(len(task.train) / task.training.batch_size)
+    return Training(math.ceil(_READER_STEPS / batches), task.training.batch_size, _READER_RATE)
+
+
+def random_mask(seed: int, epoch: int, data: Encoded) -> Mask:
+    """Return a highlight for an epoch of a reader: of every text a share that is drawn first."""
+    random = stream(seed, Purpose.READERS, epoch)
+    shares = np.repeat(random.random(len(data)), data.lengths)
+    return (random.random(len(data.ids)) < shares).view(np.uint8)
+
+
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """What one individual is worth, measured on the validation rows; a search keeps all fields there are.
 
     task_loss: (weighted) mean cross-entropy of its predictor, in nats. selection_rate: mean over texts of selected
-    tokens / tokens, with the price of empty highlights in it where the task has one.
+    tokens / tokens, times what marks cost. rest_loss: that of the adversary behind the unselected tokens; NaN without.
     """
 
     task_loss: float
     selection_rate: float
+    rest_loss: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -102,13 +145,74 @@ class TrainedPredictor:
     epochs: int
 
 
+class Judges(NamedTuple):
+    """The predictor that an individual was judged by, and the adversary behind the rest."""
+
+    predictor: TrainedPredictor
+    adversary: TrainedPredictor | None
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a climb descends: task * task loss + rest * max(0, chance - rest loss) + pressure * selection rate."""
+
+    task: float
+    rest: float
+    chance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Climb:
+    """Adam steps of a generator down the `Terms`, through drawn masks, the predictors behind it frozen.
+
+    judged: the seed of the judges of the genome that it starts from, which are then the predictors; None: the readers,
+    and the pressure rises from nothing, lest a generator that knows nothing yet learns to select nothing. seed: of the
+    batches and of the noise.
+    """
+
+    steps: int
+    learning_rate: float
+    pressure: float
+    seed: int
+    judged: int | None = None
+
+    def pressure_at(self, step: int) -> float:
+        """Return the pressure of a step, from 0."""
+        return self.pressure * min(1.0, 2 * step / self.steps) if self.judged is None else self.pressure
+
+    def batches(self, texts: int, size: int) -> Iterator[npt.NDArray[np.int64]]:
+        """Deal the rows of every step: whole batches of one order of all texts after another."""
+        random, size = stream(self.seed, Purpose.ORDER), min(size, texts)
+        order = random.permutation(texts)
+        at = 0
+        for _ in range(self.steps):
+            if at + size > texts:
+                order, at = random.permutation(texts), 0
+            yield order[at : at + size]
+            at += size
+
+    def noise(self, step: int, tokens: int) -> npt.NDArray[np.float32]:
+        """Return the uniform numbers of a step, one per token of its texts laid end to end."""
+        return stream(self.seed, Purpose.NOISE, step).random(tokens, dtype=np.float32)
+
+
 class Evaluator(Protocol):
     """A population engine."""
 
     task: Task
 
     def evaluate(self, genomes: npt.NDArray[np.float32], seeds: Sequence[int]) -> list[Evaluation]:
-        """Judge genomes, (individuals, genes): each gets a predictor trained from its own seed."""
+        """Judge genomes, (individuals, genes): each by predictors trained from its own seed."""
+        ...
+
+    def climb(self, genomes: npt.NDArray[np.float32], climbs: Sequence[Climb], terms: Terms) -> npt.NDArray[np.float32]:
+        """Return the genomes that climbs from these lead to."""
+        ...
+
+    def imitate(
+        self, genomes: npt.NDArray[np.float32], masks: Sequence[Mask], climbs: Sequence[Climb]
+    ) -> npt.NDArray[np.float32]:
+        """Return the genomes after as many steps towards given highlights of the training texts."""
         ...
 
     def select(self, genome: npt.NDArray[np.float32], data: Encoded) -> Mask:
@@ -118,7 +222,7 @@ class Evaluator(Protocol):
     def train_predictor(
         self, train_mask: Mask, val_mask: Mask, seed: int, training: Training | None = None
     ) -> TrainedPredictor:
-        """Train one predictor behind fixed masks; `training` is the task's own unless another is given."""
+        """Train one predictor behind fixed masks, from weights of its own if `training` is another than the task's."""
         ...
 
     def close(self) -> None:

@@ -4,11 +4,13 @@ With several workers the individuals are spread over processes, one torch thread
 split, so the number of workers cannot change a result.
 """
 
+import math
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import cached_property
 from multiprocessing import get_context
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +22,21 @@ from genspp.data.encode import Encoded, Mask, pad
 from genspp.model.inference import one_thread
 from genspp.model.networks import Predictor
 from genspp.model.stopping import EarlyStopping
-from genspp.model.weights import flatten, load_flat
-from genspp.population.evaluator import Evaluation, Task, TrainedPredictor, Training, fresh_predictor
-from genspp.streams import epoch_order
+from genspp.model.weights import Weights, flatten, load_flat
+from genspp.population.evaluator import (
+    Climb,
+    Evaluation,
+    Judges,
+    Readers,
+    Task,
+    Terms,
+    TrainedPredictor,
+    Training,
+    fresh_predictor,
+    random_mask,
+    reader_epochs,
+)
+from genspp.streams import Purpose, epoch_order, seed_of
 
 
 class SequentialEvaluator:
@@ -64,19 +78,21 @@ class SequentialEvaluator:
     def train_predictor(
         self, train_mask: Mask, val_mask: Mask, seed: int, training: Training | None = None
     ) -> TrainedPredictor:
-        """Train one predictor behind fixed masks."""
-        training = training or self.task.training
-        predictor = self.task.predictor()
-        load_flat(predictor, fresh_predictor(seed, self.task))
-        optimizer = torch.optim.Adam(predictor.parameters(), lr=training.learning_rate)
-        stopping = EarlyStopping(training.epochs, training.patience)
+        """Train one predictor behind fixed masks, from weights of its own if `training` is another than the task's."""
+        start = self._readers.predictor if self._readers and training is None else None
+        return self._fit(self.task.predictor(), (train_mask, val_mask), seed, training or self.task.training, start)
+
+    def climb(self, genomes: npt.NDArray[np.float32], climbs: Sequence[Climb], terms: Terms) -> npt.NDArray[np.float32]:
+        """Return the genomes that climbs from these lead to."""
         with one_thread():
-            while not stopping.finished:
-                order = epoch_order(seed, stopping.epoch, len(self.task.train))
-                self._train_epoch(predictor, optimizer, train_mask, order, training)
-                loss = self._validation_loss(predictor, val_mask) if stopping.measured else float("nan")
-                stopping.close_epoch(loss, flatten(predictor))
-        return TrainedPredictor(stopping.best, stopping.best_loss, stopping.epoch)
+            return np.stack([self._climb(*pair, terms) for pair in zip(genomes, climbs, strict=True)])
+
+    def imitate(
+        self, genomes: npt.NDArray[np.float32], masks: Sequence[Mask], climbs: Sequence[Climb]
+    ) -> npt.NDArray[np.float32]:
+        """Return the genomes after as many steps towards given highlights of the training texts."""
+        with one_thread():
+            return np.stack([self._imitate(*one) for one in zip(genomes, masks, climbs, strict=True)])
 
     def close(self) -> None:
         """Stop the worker processes."""
@@ -86,8 +102,109 @@ class SequentialEvaluator:
 
     def _evaluate_one(self, genome: npt.NDArray[np.float32], seed: int) -> Evaluation:
         train_mask, val_mask = self.select(genome, self.task.train), self.select(genome, self.task.val)
-        trained = self.train_predictor(train_mask, val_mask, seed)
-        return Evaluation(trained.task_loss, self.task.selection_rate(val_mask))
+        predictor, adversary = self._judge(train_mask, val_mask, seed)
+        rest = math.nan if adversary is None else adversary.task_loss
+        return Evaluation(predictor.task_loss, self.task.selection_rate(val_mask), rest)
+
+    def _judge(self, train_mask: Mask, val_mask: Mask, seed: int) -> Judges:
+        task, start = self.task, self._readers
+        predictor = self.train_predictor(train_mask, val_mask, seed)
+        if task.adversary == "none":
+            return Judges(predictor, None)
+        rest, own = (1 - train_mask, 1 - val_mask), seed_of(seed, Purpose.ADVERSARY)
+        return Judges(predictor, self._fit(task.opponent(), rest, own, task.training, start and start.adversary))
+
+    @cached_property
+    def _readers(self) -> Readers | None:
+        if self.task.readers is None:
+            return None
+        seeds = [seed_of(self.task.readers, Purpose.READERS, kind) for kind in range(2)]
+        return Readers(self._read(self.task.predictor(), seeds[0]), self._read(self.task.opponent(), seeds[1]))
+
+    def _read(self, predictor: Predictor, seed: int) -> Weights:
+        training = reader_epochs(self.task)
+        load_flat(predictor, fresh_predictor(seed, self.task))
+        optimizer = torch.optim.Adam(predictor.parameters(), lr=training.learning_rate)
+        with one_thread():
+            for epoch in range(training.epochs):
+                order, mask = epoch_order(seed, epoch, len(self.task.train)), random_mask(seed, epoch, self.task.train)
+                self._train_epoch(predictor, optimizer, mask, order, training)
+        return flatten(predictor)
+
+    def _fit(
+        self,
+        predictor: Predictor,
+        masks: tuple[Mask, Mask],
+        seed: int,
+        training: Training,
+        start: Weights | None,
+    ) -> TrainedPredictor:
+        load_flat(predictor, fresh_predictor(seed, self.task) if start is None else start)
+        optimizer = torch.optim.Adam(predictor.parameters(), lr=training.learning_rate)
+        stopping = EarlyStopping(training.epochs, training.patience)
+        with one_thread():
+            while not stopping.finished:
+                order = epoch_order(seed, stopping.epoch, len(self.task.train))
+                self._train_epoch(predictor, optimizer, masks[0], order, training)
+                loss = self._validation_loss(predictor, masks[1]) if stopping.measured else float("nan")
+                stopping.close_epoch(loss, flatten(predictor))
+        return TrainedPredictor(stopping.best, stopping.best_loss, stopping.epoch)
+
+    def _climb(self, genome: npt.NDArray[np.float32], climb: Climb, terms: Terms) -> Weights:
+        predictor, opponent = self.task.predictor(), self.task.opponent()
+        if climb.judged is None:
+            if self._readers is None:
+                raise RuntimeError("a climb that no judges show the way needs readers")
+            judges = self._readers
+        else:
+            masks = self.select(genome, self.task.train), self.select(genome, self.task.val)
+            judged, adversary = self._judge(*masks, climb.judged)
+            judges = Readers(judged.weights, judged.weights if adversary is None else adversary.weights)
+        for network, weights in zip((predictor, opponent), judges, strict=True):
+            load_flat(network, weights)
+            network.requires_grad_(False)
+
+        def loss(step: int, margins: Tensor, texts: _Texts) -> Tensor:
+            uniform = np.zeros(texts.real.shape, np.float32)
+            uniform[texts.real.numpy()] = climb.noise(step, int(texts.real.sum()))
+            chance = torch.sigmoid(margins + torch.logit(torch.from_numpy(uniform), 1.4901161e-08)) * texts.real
+            mask = ((chance > 0.5).float() - chance).detach() + chance
+            found = terms.task * self._cross_entropy(predictor(texts.vectors, texts.real, mask), texts.labels)
+            if terms.rest > 0:
+                rest = opponent(texts.vectors, texts.real, texts.real - mask)
+                found = found + terms.rest * torch.relu(terms.chance - self._cross_entropy(rest, texts.labels))
+            costs = torch.from_numpy(self.task.costs(texts.labels.numpy().astype(np.int32)))
+            rates = mask.sum(1) / texts.real.sum(1) * costs
+            return found + climb.pressure_at(step) * rates.mean()
+
+        return self._descend(genome, climb, loss)
+
+    def _imitate(self, genome: npt.NDArray[np.float32], wanted: Mask, climb: Climb) -> Weights:
+        def loss(step: int, margins: Tensor, texts: _Texts) -> Tensor:
+            targets, _ = pad(wanted, self.task.train.starts, texts.rows)
+            right = torch.from_numpy(targets).float()[texts.real]
+            return F.binary_cross_entropy_with_logits(margins[texts.real], right)
+
+        return self._descend(genome, climb, loss)
+
+    def _descend(
+        self, genome: npt.NDArray[np.float32], climb: Climb, loss: Callable[[int, Tensor, "_Texts"], Tensor]
+    ) -> Weights:
+        """Return a genome after Adam's steps down a loss of the margins of a step's texts."""
+        generator, train = self.task.generator(), self.task.train
+        load_flat(generator, genome)
+        optimizer = torch.optim.Adam(generator.parameters(), lr=climb.learning_rate)
+        for step, rows in enumerate(climb.batches(len(train), self.task.training.batch_size)):
+            ids, real = train.padded(rows)
+            vectors, there = self._vectors[torch.from_numpy(ids)], torch.from_numpy(real)
+            texts = _Texts(rows, vectors, there, torch.from_numpy(train.labels[rows].astype(np.int64)))
+            optimizer.zero_grad(set_to_none=True)
+            loss(step, generator.margins(vectors, there), texts).backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+        return flatten(generator)
+
+    def _cross_entropy(self, logits: Tensor, labels: Tensor) -> Tensor:
+        return F.cross_entropy(logits, labels, self._class_weights)
 
     def _train_epoch(
         self,
@@ -100,7 +217,7 @@ class SequentialEvaluator:
         for start in range(0, len(order), training.batch_size):
             logits, labels = self._forward(predictor, self.task.train, mask, order[start : start + training.batch_size])
             optimizer.zero_grad(set_to_none=True)
-            F.cross_entropy(logits, labels, self._class_weights).backward()  # type: ignore[no-untyped-call]
+            self._cross_entropy(logits, labels).backward()  # type: ignore[no-untyped-call]
             optimizer.step()
 
     @torch.inference_mode()
@@ -119,6 +236,15 @@ class SequentialEvaluator:
         chosen, _ = pad(mask, data.starts, rows)
         logits = predictor(self._vectors[torch.from_numpy(ids)], torch.from_numpy(real), torch.from_numpy(chosen))
         return cast(Tensor, logits), torch.from_numpy(data.labels[rows].astype(np.int64))
+
+
+class _Texts(NamedTuple):
+    """The texts of a step: their rows, vectors, real tokens and labels."""
+
+    rows: npt.NDArray[np.int64]
+    vectors: Tensor
+    real: Tensor
+    labels: Tensor
 
 
 _worker: SequentialEvaluator | None = None

@@ -1,0 +1,88 @@
+"""Word vectors that know the task: further columns hold what a word says for every class.
+
+Weights that are learnt on the texts that then read them are trusted too much there: a word of two texts seems to decide
+both. So the columns are cross-fitted. A training text reads weights that were learnt without it, on the folds of
+training texts that it is not in; a text that training has not seen reads those of all training texts.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from genspp.data.encode import Encoded
+from genspp.data.vectors import UNKNOWN, Vectors, vocabulary
+from genspp.data.word_weights import word_weights
+from genspp.streams import frozen
+
+FOLDS = 5
+_FOLD_SEED = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Informed:
+    """Vectors with columns that know the labels, and what training texts read instead.
+
+    vectors: for texts that training has not seen. table: their rows, then those of every fold. fold: (training texts,)
+    the fold that a text is in. weights: (rows of the vectors, classes) what a word says for each class.
+    """
+
+    vectors: Vectors
+    table: npt.NDArray[np.float32]
+    fold: npt.NDArray[np.int64]
+    weights: npt.NDArray[np.float64]
+
+    def for_training(self, train: Encoded) -> Encoded:
+        """Return the training texts with the rows of their folds in place of those that `vectors` gave them."""
+        shift = np.repeat(1 + self.fold, train.lengths) * len(self.vectors.table)
+        return replace(train, ids=(train.ids + shift).astype(np.int32))
+
+    def evidence(self, train: Encoded, wanted: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
+        """Return the most that every token of the texts says for one of the wanted classes, (tokens,)."""
+        return np.asarray(self.weights[:, wanted].max(axis=1)[train.ids], np.float32)
+
+
+def inform(vectors: Vectors, keys: Sequence[Sequence[str]], labels: npt.NDArray[np.int32], classes: int) -> Informed:
+    """Add columns to vectors: one per class, or one for two classes; and a row for every training word without one."""
+    known = _with_rows(vectors, vocabulary(keys))
+    fold = _folds(labels)
+    weights = _weights(known.words, keys, labels, classes, np.arange(len(keys)))
+    parts = [_weights(known.words, keys, labels, classes, np.flatnonzero(fold != k)) for k in range(fold.max() + 1)]
+    columns = [part if classes > 2 else part[:, 1:] for part in (weights, *parts)]
+    # As long as the other columns, where a word has any weight at all.
+    size = np.sqrt((columns[0] ** 2).sum() / max(1, np.count_nonzero(columns[0])))
+    factor = float(known.table[UNKNOWN + 1 :].std()) / size if size > 0 else 1.0
+    tables = [np.concatenate([known.table, factor * part], axis=1).astype(np.float32) for part in columns]
+    return Informed(replace(known, table=tables[0]), np.concatenate(tables), fold, weights)
+
+
+def _with_rows(vectors: Vectors, words: Sequence[str]) -> Vectors:
+    """Return vectors with a row for every one of some words; a new one is that of the unknown word."""
+    new = [word for word in words if word not in vectors.index]
+    rows = np.repeat(vectors.table[UNKNOWN : UNKNOWN + 1], len(new), axis=0)
+    return replace(vectors, words=(*vectors.words, *new), table=np.concatenate([vectors.table, rows]))
+
+
+def _folds(labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    """Deal texts into folds, every class evenly."""
+    order = frozen(_FOLD_SEED).permutation(len(labels))
+    order = order[np.argsort(labels[order], kind="stable")]
+    fold = np.empty(len(labels), np.int64)
+    fold[order] = np.arange(len(labels)) % min(FOLDS, len(labels))
+    return fold
+
+
+def _weights(
+    words: Sequence[str],
+    keys: Sequence[Sequence[str]],
+    labels: npt.NDArray[np.int32],
+    classes: int,
+    texts: npt.NDArray[np.int64],
+) -> npt.NDArray[np.float64]:
+    """Return the weights of all rows, learnt on some of the texts; padding and the unknown word have zeros."""
+    learnt = word_weights([keys[text] for text in texts], labels[texts], classes) if len(texts) else None
+    found = np.zeros((len(words) + UNKNOWN + 1, classes))
+    if learnt is not None:
+        found[UNKNOWN + 1 :] = learnt.of(words)
+    return found

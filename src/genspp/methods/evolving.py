@@ -1,0 +1,143 @@
+"""From GenSPP's settings and a lesson to what a search needs: the task, the objective, the first generators."""
+
+import math
+import os
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from genspp.data.encode import Mask
+from genspp.errors import SettingsError
+from genspp.evolution.fitness import EvidenceObjective, Objective, PaperObjective
+from genspp.evolution.individuals import Genomes
+from genspp.kernels.losses import exponentials, logarithms
+from genspp.methods.lesson import Lesson
+from genspp.model.networks import Shape
+from genspp.model.weights import draw
+from genspp.population.compiled import CompiledEvaluator
+from genspp.population.evaluator import Adversary, Climb, Evaluator, Task, Terms, TrainedPredictor, Training
+from genspp.population.sequential import SequentialEvaluator
+from genspp.streams import Purpose, seed_of, stream
+
+ENGINES: dict[str, Callable[[Task, int], Evaluator]] = {
+    "compiled": CompiledEvaluator,
+    "sequential": SequentialEvaluator,
+}
+# How the first generators come by what they know: Adam steps and their rate.
+_LISTED, _CLIMBED, _RATE = 200, 300, 1e-2
+_SHARES = 0.02, 0.3  # of the tokens: the shortest and the longest word list that a first generator learns
+_PRESSURES = 0.1, 1.5  # the least and the most that one which climbs is under
+
+
+def make_task(settings: dict[str, Any], lesson: Lesson) -> Task:
+    """Return what every evaluation shares."""
+    adversary: Adversary = "none"
+    if settings["objective"] == "evidence" and settings["completeness"] > 0:
+        # Where one class has no evidence, its texts have no gaps: an adversary that saw gaps would see the class.
+        adversary = "packed" if lesson.one_sided else "gaps"
+    return Task(
+        shape=Shape(lesson.table.shape[1], settings["hidden"], len(lesson.class_weights)),
+        cell=settings["cell"],
+        vectors=lesson.table,
+        train=lesson.train,
+        val=lesson.val,
+        class_weights=lesson.class_weights,
+        training=search_budget(settings, len(lesson.train)),
+        mark_costs=lesson.mark_costs,
+        skipping=settings["skip_gaps"],
+        adversary=adversary,
+        readers=seed_of(settings["seed"], Purpose.READERS) if settings["readers"] else None,
+    )
+
+
+def search_budget(settings: dict[str, Any], rows: int) -> Training:
+    """Return how an individual's predictor is trained: whole epochs, `min_steps` steps at least."""
+    steps = math.ceil(rows / settings["batch_size"])
+    epochs = max(settings["epochs"], math.ceil(settings["min_steps"] / steps))
+    return Training(epochs, settings["batch_size"], settings["learning_rate"])
+
+
+def to_the_end(settings: dict[str, Any]) -> Training:
+    """Return how a predictor is trained that is kept: until its validation loss falls no more."""
+    return Training(
+        settings["max_epochs"],
+        settings["batch_size"],
+        settings["retrain_learning_rate"],
+        settings["patience"],
+    )
+
+
+def make_evaluator(engine: str, task: Task, workers: int | None = None) -> Evaluator:
+    """Return the population engine of that name."""
+    return ENGINES[engine](task, workers or os.cpu_count() or 1)
+
+
+def full_text_predictor(evaluator: Evaluator, seed: int, training: Training | None) -> TrainedPredictor:
+    """Train a predictor that sees every token, as judges are trained unless another `training` is given."""
+    masks = [np.ones(len(data.ids), np.uint8) for data in (evaluator.task.train, evaluator.task.val)]
+    return evaluator.train_predictor(masks[0], masks[1], seed_of(seed, Purpose.FULL_TEXT), training)
+
+
+def make_objective(settings: dict[str, Any], evaluator: Evaluator) -> Objective:
+    """Return the objective; what it measures highlights against is what full-text predictors reach."""
+    task, seed = evaluator.task, settings["seed"]
+    if settings["objective"] == "evidence":
+        full = full_text_predictor(evaluator, seed, to_the_end(settings)).task_loss
+        weights = (settings[name] for name in ("completeness", "insufficiency", "epsilon"))
+        return EvidenceObjective(task.chance, full, *weights)
+    # By `decimal`, whose logarithm is the same on every machine.
+    scale = float(Decimal(task.shape.classes).ln()) if settings["normalise_loss"] else 1.0
+    threshold = settings["threshold"]
+    if threshold is None:
+        threshold = full_text_predictor(evaluator, seed, task.training).task_loss / scale + settings["epsilon"]
+    return PaperObjective(threshold, scale, settings["graded_failures"])
+
+
+def initial_genomes(seed: int, population: int, task: Task) -> Genomes:
+    """Draw the first population, (individuals, genes), every individual from its own stream."""
+    generator = task.generator()
+    return np.stack([draw(stream(seed, Purpose.GENOME, i), generator) for i in range(population)])
+
+
+def informed_genomes(
+    settings: dict[str, Any], count: int, lesson: Lesson, evaluator: Evaluator, terms: Terms
+) -> Genomes:
+    """Return a first population that knows the task: one half has learnt word lists, the other has climbed.
+
+    Word lists of several lengths, made from the labels alone; where no words' weights are learnt, all climb, under
+    several pressures, between the readers that no generator has touched.
+    """
+    genomes, seed = initial_genomes(settings["seed"], count, evaluator.task), settings["seed"]
+    listed = count // 2 if lesson.evidence is not None else 0
+    climbs = [
+        Climb(_LISTED if i < listed else _CLIMBED, _RATE, pressure, seed_of(seed, Purpose.CLIMB, 0, i))
+        for i, pressure in enumerate([*_ladder(*_PRESSURES, listed), *_ladder(*_PRESSURES, count - listed)])
+    ]
+    parts = []
+    if lesson.evidence is not None and listed:
+        lists = [_word_list(lesson.evidence, share) for share in _ladder(*_SHARES, listed)]
+        parts.append(evaluator.imitate(genomes[:listed], lists, climbs[:listed]))
+    parts.append(evaluator.climb(genomes[listed:], climbs[listed:], terms))
+    return np.concatenate(parts)
+
+
+def terms_of(objective: Objective) -> Terms:
+    """Return what a climb descends under an objective."""
+    if not isinstance(objective, EvidenceObjective):
+        raise SettingsError("the paper's objective has no gradient; choose search genetic and start random with it.")
+    return objective.terms
+
+
+def _ladder(least: float, most: float, rungs: int) -> list[float]:
+    """Return numbers from the least to the most, each as many times the last one."""
+    first, last = logarithms(np.array([least, most]))
+    return [float(rung) for rung in exponentials(np.linspace(first, last, rungs))]
+
+
+def _word_list(evidence: npt.NDArray[np.float32], share: float) -> Mask:
+    """Return the share of the tokens that say most, as a flat mask; those that speak against are never among them."""
+    lowest = np.sort(evidence)[::-1][min(len(evidence) - 1, int(share * len(evidence)))]
+    return np.asarray((evidence >= lowest) & (evidence > 0)).view(np.uint8)
