@@ -26,7 +26,7 @@ _METRICS = (
     ("full_text_clf_f1", "  full text", "the same from a predictor that sees every token"),
     ("tfidf_clf_f1", "  TF-IDF + LR", "the same from logistic regression on all words"),
     ("hl_f1", "Hl-F1", "F1 of the highlights against the gold ones"),
-    ("wordlist_hl_f1", "  word list", "the same for the words that say most for a class, at the same R"),
+    ("wordlist_hl_f1", "  word list", "the same for the most telling words, at the same R"),
     ("random_hl_f1", "  random", "the same for tokens drawn at random, at the same R"),
     ("all_hl_f1", "  all", "the same for all tokens"),
     ("selection_rate", "R", "share of the tokens selected"),
