@@ -24,7 +24,10 @@ def predictions(hits: int, right: int) -> Predictions:
 
 
 def made_run(method: str, seed: int, *, hits: int = 8, right: int = 8, **changes) -> Result:
-    """Return a run. changes: of data, preset, variant, benchmark, vectors, selection_rate, seconds, parameters."""
+    """Return a run. changes: of data, preset, variant, benchmark, vectors, selection_rate, seconds, parameters.
+
+    beside: the references among its figures; files of older runs have none.
+    """
     given = predictions(hits, right)
     key = {
         "benchmark": changes.get("benchmark", "table1"),
@@ -48,6 +51,7 @@ def made_run(method: str, seed: int, *, hits: int = 8, right: int = 8, **changes
             "selection_size": 1.0,
             "full_text_clf_f1": 0.9,
             "texts": TEXTS,
+            **changes.get("beside", {}),
         },
         "training": {
             "seconds": changes.get("seconds", 60.0),

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ import genspp
 from conftest import DECIDING, interruptible, sentences
 from genspp import cli
 from genspp.app.predict import open_model
+from genspp.evaluation import beside
 from genspp.methods import METHODS
 
 FAST = ["--population", "4", "--generations", "3", "--hidden", "4", "--workers", "1"]
@@ -90,6 +92,9 @@ def test_a_run_folder_holds_what_it_should(run):
     assert 0 <= metrics["selection_rate"] <= 1
     assert metrics["selection_size"] >= 0
     assert 0 <= metrics["full_text_clf_f1"] <= 1
+    assert metrics["tfidf_clf_f1"] > 0.8  # single words decide
+    assert metrics["guessing_clf_f1"] == pytest.approx(1 / 3, abs=0.02)
+    assert {metrics[name] for name in ("wordlist_hl_f1", "random_hl_f1", "all_hl_f1")} == {None}
     lines = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
     assert [line["generation"] for line in lines] == [0, 1, 2, 3]
     config = json.loads((run / "config.json").read_text())
@@ -154,7 +159,26 @@ def test_evaluate(run, tmp_path):
     own = json.loads(invoke("evaluate", run, "--json").output)
     assert own == json.loads((run / "metrics.json").read_text())
     other = write_csv(tmp_path / "other.csv", 30, 8)
-    assert json.loads(invoke("evaluate", run, other, "--json").output)["texts"] == 30
+    there = json.loads(invoke("evaluate", run, other, "--json").output)
+    assert there["texts"] == 30
+    assert "tfidf_clf_f1" not in there  # references are fitted on the run's own rows, for its own test rows
+
+
+def test_references_and_warnings_are_shown_and_computed_once(run, tmp_path, monkeypatch):
+    copy = tmp_path / "copy"
+    shutil.copytree(run, copy)
+    written = json.loads((copy / "metrics.json").read_text())
+    (copy / "metrics.json").write_text(json.dumps({**written, "tfidf_clf_f1": written["clf_f1"] + 0.1}))
+    with monkeypatch.context() as patch:
+        patch.setattr(beside, "references", None)  # what is written is taken, not computed again
+        shown = invoke("evaluate", copy).output
+    assert "TF-IDF + LR" in shown
+    assert "warning: Clf-F1 is 10.0 points below that of TF-IDF and logistic regression" in shown
+    older = {name: value for name, value in written.items() if name not in beside.FIGURES}
+    other = {**written, "tfidf_clf_f1": 0.0, "selection_rate": 2.0}  # made for another model
+    for content in (older, other):
+        (copy / "metrics.json").write_text(json.dumps(content))
+        assert json.loads(invoke("evaluate", copy, "--json").output) == written
 
 
 def test_killed_and_resumed_equals_uninterrupted(run, tmp_path):
@@ -237,8 +261,11 @@ def test_corrupted_gold_highlights_leave_the_model_alone(tmp_path):
         assert invoke(*arguments).exit_code == 0
     weights = [(tmp_path / name / "model" / "weights.safetensors").read_bytes() for name in ("true", "false")]
     assert weights[0] == weights[1]
-    scores = [json.loads((tmp_path / n / "metrics.json").read_text())["hl_f1"] for n in ("true", "false")]
-    assert scores[0] != scores[1]
+    true, false = (json.loads((tmp_path / name / "metrics.json").read_text()) for name in ("true", "false"))
+    assert true["hl_f1"] != false["hl_f1"]
+    assert true["tfidf_clf_f1"] == false["tfidf_clf_f1"]
+    for name in ("wordlist_hl_f1", "random_hl_f1", "all_hl_f1"):
+        assert true[name] == 0 < false[name]  # nothing is gold in the one
 
 
 # ---------------------------------------------------------------------- bad input

@@ -91,6 +91,7 @@ def test_every_run_leaves_its_result(grid):
     assert content["settings"]["hidden"] == 2
     assert content["settings"]["vectors"] == content["data"]["vectors"] == "tiny.txt"
     assert content["data"]["rows"] == {"train": 32, "val": 12, "test": 16}
+    assert {"tfidf_clf_f1", "wordlist_hl_f1", "random_hl_f1", "all_hl_f1", "warnings"} <= one.metrics.keys()
     assert one.training["unit"] == "epoch"
     assert one.training["steps"] == 1
     assert one.training["seconds"] >= one.training["seconds_per_step"]

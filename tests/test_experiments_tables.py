@@ -40,6 +40,21 @@ def test_a_method_that_nobody_ran_or_published_has_no_row(board):
     assert "RNP" in table1(Board([*board.results, made_run("rnp", 1)]), "hatexplain", "sound").to_markdown()
 
 
+def test_references_stand_beside_the_runs_that_have_them(board):
+    beside = {"tfidf_clf_f1": 0.74, "wordlist_hl_f1": 0.418}
+    both = [*five_seeds("genspp", beside=beside)[:4], five_seeds("genspp")[4]]
+    rows = {"RNP": five_seeds("rnp", beside=beside), "FR": five_seeds("fr"), "GenSPP": both}
+    table = table1(Board([run for runs in rows.values() for run in runs]), "hatexplain", "sound")
+    lines = [[cell.strip() for cell in line.split("|")] for line in table.to_markdown().splitlines()[2:]]
+    shown = {line[1]: line[-4:-2] for line in lines if len(line) > 4}
+    assert shown["Model"] == ["TF-IDF + LR", "Word list"]
+    assert shown["RNP"] == ["74.00 ± 0.00", "41.80 ± 0.00"]
+    assert shown["FR"] == shown["GenSPP"] == ["–", "–"]  # none, or not all, of the runs have them
+    own = genspp_table(Board(rows["GenSPP"][:4]), "hatexplain")
+    assert [cell.mean for cell in own.rows[0].cells[-3:-1]] == [74, pytest.approx(41.8)]
+    assert own.rows[1].cells[-3:-1] == (None, None)  # the paper's
+
+
 def test_other_tables(board):
     assert "69.71 ± 0.40" in genspp_table(board, "hatexplain").to_markdown()
     sweep = alpha_table(board, "hatexplain", "sound").to_markdown()

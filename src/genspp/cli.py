@@ -15,7 +15,7 @@ import genspp
 from genspp.data.records import Columns
 from genspp.data.sources import Options, forms
 from genspp.errors import GenSPPError
-from genspp.report.terminal import Live, Messages, print_methods, print_metrics, print_rationales
+from genspp.report.terminal import Live, Messages, print_methods, print_metrics, print_rationales, print_warning
 
 if TYPE_CHECKING:
     from genspp.app.configure import Data
@@ -114,7 +114,7 @@ def resume(folder: RunArgument) -> None:
         err.print(f"{folder} is finished already; see `genspp evaluate {folder}`.", soft_wrap=True)
         return
     for change in changed_versions(run):
-        err.print(f"warning: {change}", style="yellow", soft_wrap=True)
+        print_warning(err, change)
     _proceed(run, data_of(run), 0)
 
 

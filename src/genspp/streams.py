@@ -28,7 +28,8 @@ class Purpose(StrEnum):
     ORDER = "order of the rows"  # in an epoch
     NOISE = "noise"  # of the masks in an epoch
     SAMPLE = "sampled highlight"  # of a text, at evaluation
-    RANDOM_HIGHLIGHTS = "random highlights"
+    RANDOM_HIGHLIGHTS = "random highlights"  # so many in every text
+    RANDOM_TOKENS = "random tokens"  # a share of all
     BOOTSTRAP = "bootstrap"
 
 

@@ -1,5 +1,6 @@
-"""A trained model scored: on its run's own test rows, or on other data."""
+"""A trained model scored: on its run's own test rows, with references beside it, or on other data."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -7,11 +8,12 @@ from typing import Any
 from genspp.app.configure import data_of
 from genspp.app.predict import columns_of, open_model
 from genspp.app.runs import Run
-from genspp.data.corpus import Corpus
+from genspp.data.corpus import Corpus, Splits
 from genspp.data.records import Columns
 from genspp.data.rows import read_raw
 from genspp.data.sources import Options, find_source
 from genspp.errors import RunError
+from genspp.evaluation import beside
 from genspp.evaluation.evaluate import evaluate
 from genspp.methods.base import Rationalizer
 from genspp.model.rationale import Rationale
@@ -22,14 +24,33 @@ def evaluate_folder(
 ) -> tuple[dict[str, Any], list[Rationale]]:
     """Return the figures of a folder's model and what it says of each row: its own test rows, or other data."""
     model, run = open_model(folder)
-    return evaluate(model, _rows(model, run, source, named or Columns()))
+    if source is not None:
+        return evaluate(model, _rows(model, run, source, named or Columns()))
+    if run is None:
+        raise RunError("a model folder by itself has no test rows; name the data to evaluate on.")
+    splits = data_of(run).splits
+    metrics, rationales = evaluate(model, splits.test)
+    found = _written(run, metrics["selection_rate"]) or references_of(run, splits, metrics["selection_rate"])
+    return beside.together(metrics, found), rationales
 
 
-def _rows(model: Rationalizer, run: Run | None, text: str | None, named: Columns) -> Corpus:
-    if text is None:
-        if run is None:
-            raise RunError("a model folder by itself has no test rows; name the data to evaluate on.")
-        return data_of(run).splits.test
+def references_of(run: Run, splits: Splits, rate: float) -> dict[str, float | None]:
+    """Return what a run's figures on its own test rows are read beside. rate: its R there."""
+    settings = run.config["settings"]
+    return beside.references(splits, rate, settings["seed"], settings["class_weight"])
+
+
+def _written(run: Run, rate: float) -> dict[str, float | None] | None:
+    """Return the references that a run's metrics.json holds, made at this R; None where it holds none."""
+    try:
+        written = json.loads((run.folder / "metrics.json").read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+    whole = written.get("selection_rate") == rate and written.keys() >= set(beside.FIGURES)
+    return {name: written[name] for name in beside.FIGURES} if whole else None
+
+
+def _rows(model: Rationalizer, run: Run | None, text: str, named: Columns) -> Corpus:
     source, known = find_source(text), [str(name) for name in model.classes_]
     if not source.takes_columns:
         return source.test_rows(Options(named), known)

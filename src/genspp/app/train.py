@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from genspp.app.configure import Data, data_of, estimator_of
+from genspp.app.evaluate import references_of
 from genspp.app.runs import Listener, Run, versions
+from genspp.evaluation.beside import together
 from genspp.evaluation.evaluate import evaluate
 from genspp.files import write_json, write_text
 from genspp.model.rationale import Rationale
@@ -27,6 +29,7 @@ def proceed(run: Run, data: Data | None = None, listener: Listener | None = None
     model.fit(data.splits.train, validation=data.splits.val, recorder=run)
     model.save(run.model_folder)
     metrics, rationales = evaluate(model, data.splits.test)
+    metrics = together(metrics, references_of(run, data.splits, metrics["selection_rate"]))
     lines = (json.dumps(_prediction(rationale), ensure_ascii=False) + "\n" for rationale in rationales)
     write_text(run.folder / "predictions.jsonl", "".join(lines))
     write_json(run.folder / "metrics.json", metrics)

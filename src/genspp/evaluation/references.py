@@ -1,4 +1,4 @@
-"""Two references that learn nothing: random highlights, and string matching on Toy.
+"""References that learn nothing: random highlights, and string matching on Toy.
 
 The paper's figures for string matching, called highlight F1 there, are class scores: both kinds are returned here, each
 under its own name.
@@ -8,14 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from genspp.data.corpus import Corpus
 from genspp.data.sources import toy
 from genspp.evaluation import metrics
+from genspp.evaluation.word_list import Masks, highest, split
 from genspp.streams import Purpose, stream
-
-Masks = list[npt.NDArray[np.int8]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +35,11 @@ def random_highlights(lengths: Sequence[int], k: int, seed: int) -> Masks:
         mask[random.permutation(length)[:k]] = 1
         masks.append(mask)
     return masks
+
+
+def random_tokens(lengths: Sequence[int], rate: float, seed: int) -> Masks:
+    """Select tokens uniformly among those of all texts, so many that R comes as near to `rate` as possible."""
+    return highest(split(stream(seed, Purpose.RANDOM_TOKENS).random(sum(lengths)), lengths), rate)
 
 
 def string_matching(texts: Sequence[str], triple: Sequence[str]) -> tuple[list[str], Masks]:

@@ -41,8 +41,8 @@ def scale(metric: str) -> float:
 
 
 def metric_cell(runs: Sequence[Result], metric: str, marks: tuple[str, ...] = ()) -> Cell | None:
-    """Return a metric's mean and deviation over runs."""
-    return over_seeds([run.metrics[metric] for run in runs], scale(metric), marks)
+    """Return a metric's mean and deviation over runs; None where one lacks it, as older files lack the references."""
+    return over_seeds([run.metrics.get(metric) for run in runs], scale(metric), marks)
 
 
 def over_seeds(values: Sequence[float | None], factor: float = 1.0, marks: tuple[str, ...] = ()) -> Cell | None:

@@ -21,12 +21,18 @@ METRICS = {
     "selection_rate": Column("R"),
     "selection_size": Column("S"),
 }
+BESIDE = {  # what a run's figures are read beside
+    "full_text_clf_f1": Column("Full text"),
+    "tfidf_clf_f1": Column("TF-IDF + LR"),
+    "wordlist_hl_f1": Column("Word list"),
+}
+SEEDS = Column("Seeds", digits=0)
 PAIRED = (
     *(Column(name, column.better, group=column.name) for column in METRICS.values() for name in ("ours", "paper")),
-    Column("Full text"),
-    Column("Seeds", digits=0),
+    *BESIDE.values(),
+    SEEDS,
 )
-ALONE = (*(Column(column.name) for column in METRICS.values()), Column("Full text"), Column("Seeds", digits=0))
+ALONE = (*(Column(column.name) for column in METRICS.values()), *BESIDE.values(), SEEDS)
 TESTED = {"clf_f1": "a", "hl_f1": "b"}  # the marks of GenSPP's cells
 PUBLISHED_SEEDS = 5
 VECTORS = {
@@ -36,7 +42,10 @@ VECTORS = {
 }
 _UNITS = (
     "Clf-F1, Hl-F1 and R in percent, S in tokens; mean ± population deviation over seeds. "
-    "Full text: Clf-F1 of a predictor of the same size that sees every token."
+    "Full text: Clf-F1 of a predictor of the same size that sees every token. "
+    "TF-IDF + LR: Clf-F1 of logistic regression on all words. "
+    "Word list: Hl-F1 of the words that say most for a class, at each run's own R. "
+    "Runs made before these two were measured have a dash."
 )
 _STARRED = (
     "The paper: significant at 0.01 by a Wilcoxon test over five seeds. Its signed-rank form cannot get below 0.0625 "
@@ -75,7 +84,7 @@ def genspp_table(board: Board, data: str) -> ResultTable | None:
     rows = [Row(f"Preset {preset}", own_cells(found)) for preset, found in runs.items() if found]
     theirs = published(data, OURS)
     if theirs is not None:
-        rows.append(Row("The paper", (*theirs, None, Cell(PUBLISHED_SEEDS)), rule=True))
+        rows.append(Row("The paper", (*theirs, *[None] * len(BESIDE), Cell(PUBLISHED_SEEDS)), rule=True))
     notes = general_notes(data, [run for found in runs.values() for run in found])
     title = f"{method_title(OURS)} on {data_title(data)}"
     return ResultTable(title, ALONE, tuple(rows), (*notes, *_mark_notes(rows)))
@@ -119,7 +128,7 @@ def published(data: str, method: str, variant: str = "") -> list[Cell] | None:
 
 def own_cells(runs: Sequence[Result]) -> Cells:
     """Return the cells of the columns `ALONE`."""
-    return (*(metric_cell(runs, metric) for metric in METRICS), metric_cell(runs, "full_text_clf_f1"), Cell(len(runs)))
+    return (*(metric_cell(runs, metric) for metric in (*METRICS, *BESIDE)), Cell(len(runs)))
 
 
 def paired_cells(
@@ -130,7 +139,8 @@ def paired_cells(
     ours = [metric_cell(runs, metric, (marks[metric],) if metric in marks else ()) for metric in METRICS]
     pairs = zip(ours, theirs or [None] * len(METRICS), strict=True)
     seeds = Cell(len(runs)) if runs else None
-    return (*(cell for pair in pairs for cell in pair), metric_cell(runs, "full_text_clf_f1"), seeds)
+    beside = [metric_cell(runs, metric) for metric in BESIDE]
+    return (*(cell for pair in pairs for cell in pair), *beside, seeds)
 
 
 def _reference_rows(board: Board, data: str) -> list[Row]:

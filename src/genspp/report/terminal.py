@@ -24,7 +24,11 @@ _CONTROLS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "�")
 _METRICS = (
     ("clf_f1", "Clf-F1", "macro F1 of the labels, from the highlights alone"),
     ("full_text_clf_f1", "  full text", "the same from a predictor that sees every token"),
+    ("tfidf_clf_f1", "  TF-IDF + LR", "the same from logistic regression on all words"),
     ("hl_f1", "Hl-F1", "F1 of the highlights against the gold ones"),
+    ("wordlist_hl_f1", "  word list", "the same for the most telling words, at the same R"),
+    ("random_hl_f1", "  random", "the same for tokens drawn at random, at the same R"),
+    ("all_hl_f1", "  all", "the same for all tokens"),
     ("selection_rate", "R", "share of the tokens selected"),
 )
 
@@ -83,16 +87,25 @@ def _first_line(method: type["Rationalizer"]) -> str:
 
 
 def print_metrics(console: Console, metrics: dict[str, Any]) -> None:
-    """Print the figures that matter, with what they mean."""
+    """Print the figures that matter, with what they mean, the references below each, and what these warn of."""
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(justify="left", style="bold")
     table.add_column(justify="right")
     table.add_column(style="dim")
     for key, name, meaning in _METRICS:
         value = metrics.get(key)
+        if value is None and name.startswith(" "):  # nothing to read the figure above beside
+            continue
         table.add_row(name, "–" if value is None else f"{100 * value:.2f} %", meaning)
     table.add_row("S", f"{metrics['selection_size']:.2f}", "tokens selected in a text")
     console.print(table)
+    for sentence in metrics.get("warnings", ()):
+        print_warning(console, sentence)
+
+
+def print_warning(console: Console, sentence: str) -> None:
+    """Print something that the user should know of."""
+    console.print(f"warning: {sentence}", style="yellow", soft_wrap=True)
 
 
 class Live:
@@ -153,9 +166,10 @@ class Messages(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print one message."""
-        warning = record.levelno >= logging.WARNING
-        text = f"{'warning: ' if warning else ''}{record.getMessage()}"
-        self._console.print(text, style="yellow" if warning else "dim", soft_wrap=True)
+        if record.levelno >= logging.WARNING:
+            print_warning(self._console, record.getMessage())
+        else:
+            self._console.print(record.getMessage(), style="dim", soft_wrap=True)
 
 
 def describe(line: dict[str, Any]) -> str:
