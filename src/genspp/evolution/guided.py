@@ -26,9 +26,9 @@ from genspp.streams import Purpose, stream
 # The columns of a manner of climbing, and by how much (log-normally) a child's differs from its parent's.
 PRESSURE, RATE, STEPS = range(3)
 _CHANGE = np.array([0.4, 0.3, 0.4])
-_FEWEST, _MOST = 5, 600  # steps
+_FEWEST, _MOST = 5, 200  # steps
 _SPREAD = 2.0  # the first manners differ more
-_GAIN = 0.002  # of the cost: less is no improvement
+_GAIN = 0.005  # of the cost: less is no improvement
 
 
 @STRATEGIES.register("guided")
