@@ -75,8 +75,8 @@ def make_evaluator(engine: str, task: Task, workers: int | None = None) -> Evalu
     return ENGINES[engine](task, workers or os.cpu_count() or 1)
 
 
-def full_text_predictor(evaluator: Evaluator, seed: int, training: Training | None) -> TrainedPredictor:
-    """Train a predictor that sees every token, as judges are trained unless another `training` is given."""
+def full_text_predictor(evaluator: Evaluator, seed: int, training: Training) -> TrainedPredictor:
+    """Train a predictor that sees every token."""
     masks = [np.ones(len(data.ids), np.uint8) for data in (evaluator.task.train, evaluator.task.val)]
     return evaluator.train_predictor(masks[0], masks[1], seed_of(seed, Purpose.FULL_TEXT), training)
 
@@ -85,7 +85,7 @@ def make_objective(settings: dict[str, Any], evaluator: Evaluator) -> Objective:
     """Return the objective; what it measures highlights against is what full-text predictors reach."""
     task, seed = evaluator.task, settings["seed"]
     if settings["objective"] == "evidence":
-        full = full_text_predictor(evaluator, seed, to_the_end(settings)).task_loss
+        full = full_text_predictor(evaluator, seed, task.training).task_loss
         weights = (settings[name] for name in ("completeness", "insufficiency", "epsilon"))
         return EvidenceObjective(task.chance, full, *weights)
     # By `decimal`, whose logarithm is the same on every machine.

@@ -75,7 +75,7 @@ class GenSPP(Rationalizer):
             True, FLAG, "start all judges from weights that were trained on random highlights", paper=False
         ),
         "epochs": Setting(1, whole(1), "of the predictors that judge an individual, at least", paper=3),
-        "min_steps": Setting(150, whole(0), "updates of these predictors, at least", paper=0),
+        "min_steps": Setting(300, whole(0), "updates of these predictors, at least", paper=0),
         "batch_size": Setting(64, whole(1), "texts per update"),
         "learning_rate": Setting(3e-3, number(0, open_ends=True), "of these predictors", paper=1e-2),
         "retrain": Setting(True, FLAG, "train the final predictor anew, to the end", paper=False),

@@ -32,7 +32,7 @@ from genspp.population.evaluator import (
     Training,
     fresh_predictor,
     random_mask,
-    reader_epochs,
+    reader_training,
 )
 from genspp.streams import Purpose, epoch_order, seed_of
 
@@ -102,9 +102,9 @@ class CompiledEvaluator:
     def train_predictor(
         self, train_mask: Mask, val_mask: Mask, seed: int, training: Training | None = None
     ) -> TrainedPredictor:
-        """Train one predictor behind fixed masks, from weights of its own if `training` is another than the task's."""
+        """Train one predictor behind fixed masks; `training` is the task's own unless another is given."""
         self._prepare_readers()
-        start = self._readers.predictor if self._readers and training is None else None
+        start = self._readers and self._readers.predictor
         texts = self._seen(train_mask, val_mask)
         return self._pool.submit(self._fit, texts, seed, training or self.task.training, start).result()
 
@@ -161,13 +161,13 @@ class CompiledEvaluator:
     # ------------------------------------------------------------------ what predictors read
 
     def _seen(self, *masks: Mask) -> list[Texts]:
-        """Return the training texts, and those of validation if they have a mask too, as the predictor sees them."""
-        both = zip((self._train, self._val), masks, strict=False)
+        """Return the training and the validation texts as the predictor sees them."""
+        both = zip((self._train, self._val), masks, strict=True)
         return [rows.packed(mask) if self.task.skipping else rows.behind(mask) for rows, mask in both]
 
     def _left(self, *masks: Mask) -> list[Texts]:
         """Return the texts as the adversary sees them, at masks of what is left to it."""
-        both, packed = zip((self._train, self._val), masks, strict=False), self.task.adversary == "packed"
+        both, packed = zip((self._train, self._val), masks, strict=True), self.task.adversary == "packed"
         return [rows.packed(mask) if packed else rows.behind(mask) for rows, mask in both]
 
     def _prepare_readers(self) -> None:
@@ -176,15 +176,17 @@ class CompiledEvaluator:
             seeds = [seed_of(self.task.readers, Purpose.READERS, kind) for kind in range(2)]
             self._readers = Readers(*self._pool.map(self._read, (self._seen, self._left), seeds))
 
-    def _read(self, behind: Callable[[Mask], list[Texts]], seed: int) -> Weights:
-        """Train a predictor on highlights that are drawn anew in every epoch."""
-        training = reader_epochs(self.task)
-        start = fresh_predictor(seed, self.task)
-        predictor = TrainablePredictor(self.task, start, self._table, training, self._memory(training))
-        for epoch in range(training.epochs):
-            (texts,) = behind(random_mask(seed, epoch, self.task.train))
-            predictor.train(texts, epoch_order(seed, epoch, len(self.task.train)))
-        return predictor.flat()
+    def _read(self, behind: Callable[[Mask, Mask], list[Texts]], seed: int) -> Weights:
+        """Train a predictor on highlights that are drawn anew in every epoch; those of validation stay."""
+        task, training = self.task, reader_training(self.task)
+        predictor = TrainablePredictor(task, fresh_predictor(seed, task), self._table, training, self._memory(training))
+        stopping, unseen = EarlyStopping(training.epochs, training.patience), random_mask(seed, 1, 0, task.val)
+        while not stopping.finished:
+            epoch = stopping.epoch
+            train, val = behind(random_mask(seed, 0, epoch, task.train), unseen)
+            predictor.train(train, epoch_order(seed, epoch, len(task.train)))
+            stopping.close_epoch(predictor.validate(val), predictor.flat())
+        return stopping.best
 
     def _fit(self, texts: Sequence[Texts], seed: int, training: Training, start: Weights | None) -> TrainedPredictor:
         train, val = texts

@@ -22,7 +22,7 @@ from genspp.streams import Purpose, stream
 
 Adversary = Literal["none", "gaps", "packed"]
 
-_READER_STEPS, _READER_RATE = 4000, 1e-2
+_READER_STEPS, _READER_PATIENCE, _READER_RATE = 4000, 600, 1e-2  # batches, and Adam's rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +110,16 @@ class Readers(NamedTuple):
     adversary: Weights
 
 
-def reader_epochs(task: Task) -> Training:
-    """Return how readers are trained: as long as it takes to see some `_READER_STEPS` batches."""
+def reader_training(task: Task) -> Training:
+    """Return how readers are trained: until they read random highlights of the validation texts no better."""
     batches = math.ceil(len(task.train) / task.training.batch_size)
-    return Training(math.ceil(_READER_STEPS / batches), task.training.batch_size, _READER_RATE)
+    epochs, patience = (math.ceil(steps / batches) for steps in (_READER_STEPS, _READER_PATIENCE))
+    return Training(epochs, task.training.batch_size, _READER_RATE, patience)
 
 
-def random_mask(seed: int, epoch: int, data: Encoded) -> Mask:
-    """Return a highlight for an epoch of a reader: of every text a share that is drawn first."""
-    random = stream(seed, Purpose.READERS, epoch)
+def random_mask(seed: int, part: int, epoch: int, data: Encoded) -> Mask:
+    """Return a highlight of training (0) or validation (1) texts for a reader: of every text a share, drawn first."""
+    random = stream(seed, Purpose.READERS, part, epoch)
     shares = np.repeat(random.random(len(data)), data.lengths)
     return (random.random(len(data.ids)) < shares).view(np.uint8)
 
@@ -222,7 +223,7 @@ class Evaluator(Protocol):
     def train_predictor(
         self, train_mask: Mask, val_mask: Mask, seed: int, training: Training | None = None
     ) -> TrainedPredictor:
-        """Train one predictor behind fixed masks, from weights of its own if `training` is another than the task's."""
+        """Train one predictor behind fixed masks; `training` is the task's own unless another is given."""
         ...
 
     def close(self) -> None:

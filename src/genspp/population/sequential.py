@@ -34,7 +34,7 @@ from genspp.population.evaluator import (
     Training,
     fresh_predictor,
     random_mask,
-    reader_epochs,
+    reader_training,
 )
 from genspp.streams import Purpose, epoch_order, seed_of
 
@@ -78,8 +78,8 @@ class SequentialEvaluator:
     def train_predictor(
         self, train_mask: Mask, val_mask: Mask, seed: int, training: Training | None = None
     ) -> TrainedPredictor:
-        """Train one predictor behind fixed masks, from weights of its own if `training` is another than the task's."""
-        start = self._readers.predictor if self._readers and training is None else None
+        """Train one predictor behind fixed masks."""
+        start = self._readers and self._readers.predictor
         return self._fit(self.task.predictor(), (train_mask, val_mask), seed, training or self.task.training, start)
 
     def climb(self, genomes: npt.NDArray[np.float32], climbs: Sequence[Climb], terms: Terms) -> npt.NDArray[np.float32]:
@@ -122,14 +122,19 @@ class SequentialEvaluator:
         return Readers(self._read(self.task.predictor(), seeds[0]), self._read(self.task.opponent(), seeds[1]))
 
     def _read(self, predictor: Predictor, seed: int) -> Weights:
-        training = reader_epochs(self.task)
+        training, train = reader_training(self.task), self.task.train
         load_flat(predictor, fresh_predictor(seed, self.task))
         optimizer = torch.optim.Adam(predictor.parameters(), lr=training.learning_rate)
+        stopping, unseen = EarlyStopping(training.epochs, training.patience), random_mask(seed, 1, 0, self.task.val)
         with one_thread():
-            for epoch in range(training.epochs):
-                order, mask = epoch_order(seed, epoch, len(self.task.train)), random_mask(seed, epoch, self.task.train)
+            while not stopping.finished:
+                order, mask = (
+                    epoch_order(seed, stopping.epoch, len(train)),
+                    random_mask(seed, 0, stopping.epoch, train),
+                )
                 self._train_epoch(predictor, optimizer, mask, order, training)
-        return flatten(predictor)
+                stopping.close_epoch(self._validation_loss(predictor, unseen), flatten(predictor))
+        return stopping.best
 
     def _fit(
         self,
