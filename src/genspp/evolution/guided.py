@@ -27,6 +27,7 @@ from genspp.streams import Purpose, stream
 PRESSURE, RATE, STEPS = range(3)
 _CHANGE = np.array([0.4, 0.3, 0.4])
 _FEWEST, _MOST = 5, 200  # steps
+_AFRESH = 0.25  # the share of the children that climb between readers instead, which know no generator
 _SPREAD = 2.0  # the first manners differ more
 _GAIN = 0.005  # of the cost: less is no improvement
 
@@ -70,13 +71,14 @@ class GuidedSearch(Search):
             return genomes
         parents = self._stream.integers(len(self.individuals), size=self.settings["children"])
         manners = self._changed(self._manners[parents])
+        afresh = self._stream.random(len(parents)) < _AFRESH
         climbs = [
             Climb(
                 steps=int(steps),
                 learning_rate=float(rate),
                 pressure=float(pressure),
                 seed=self.seed(Purpose.CLIMB, self.generation + 1, number),
-                judged=int(self.individuals.seeds[parent]),
+                judged=None if afresh[number] else int(self.individuals.seeds[parent]),
             )
             for number, (parent, (pressure, rate, steps)) in enumerate(zip(parents, manners, strict=True))
         ]
