@@ -70,14 +70,11 @@ def _gaps(audit: Audit) -> str:
 
 def _eval_x(audit: Audit) -> str:
     found = audit.eval_x
-    for known, why in (
-        (_above(audit, audit.model_clf_f1, audit.guessing_clf_f1), "the model itself does no better than guessing"),
-        (_above(audit, found.full_text_clf_f1, audit.guessing_clf_f1), "it cannot read full texts either"),
-    ):
-        if not known:
-            return f"Nobody knows: {why}."
     if found.agreement is None:
         return "Nobody knows: there is no highlight to read."
+    for score, whose in ((audit.model_clf_f1, "the model's own predictor"), (found.full_text_clf_f1, "that predictor")):
+        if not _above(audit, score, audit.guessing_clf_f1):
+            return f"Nobody knows: {whose} does no better than guessing."
     if not _above(audit, audit.model_clf_f1, found.highlights_clf_f1):
         return "Yes: it reads from the highlights as much as the model's own predictor does."
     same = f"where anything is marked, it gives the model's label in {_percent(found.agreement)} of the texts"
