@@ -1,5 +1,7 @@
+import csv
 import json
 
+import numpy as np
 import pytest
 
 from conftest import sentences
@@ -46,6 +48,41 @@ def test_predicted_highlights_are_spans_of_the_given_tokens(run, tmp_path):
     expected = model.explain([["New York", "the", "goal"]])[0]
     assert row["highlight"] == [list(span) for span in expected.spans]
     assert row["label"] == expected.label
+
+
+def predicted(run, folder, rows, ending, mask=None):
+    """The rows that `predict` writes, every value as text; all tokens marked, or none of them."""
+    (folder / "new.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = folder / f"out.{ending}"
+    with pytest.MonkeyPatch.context() as patch:
+        if mask is not None:
+            patch.setattr("genspp.methods.base.select", lambda _, data: np.full(len(data.ids), mask, np.uint8))
+        predict_file(run.folder, str(folder / "new.jsonl"), str(out), Columns())
+    with out.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file)) if ending == "csv" else [json.loads(line) for line in file]
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_predict_says_no_evidence_and_unknown_words(run, tmp_path, ending):
+    rows = [{"words": ["the", "zebra", "goal", "<b>\x1b[31m"]}, {"words": ["the", "goal"]}]
+    default, _ = open_model(run.folder)[0].predict([["the"]] * 2, masks=[[0]] * 2)
+    yes, no, counts = ("true", "false", ["2", "0"]) if ending == "csv" else (True, False, [2, 0])
+    for mask, said in ((0, yes), (1, no)):
+        found = predicted(run, tmp_path, rows, ending, mask)
+        assert [row["no_evidence"] for row in found] == [said] * 2
+        assert [row["unknown_words"] for row in found] == counts
+        if mask == 0:
+            assert [row["label"] for row in found] == [default] * 2
+            assert [row["highlighted_words"] for row in found] == [""] * 2
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_predict_keeps_columns_of_these_names(run, tmp_path, ending):
+    mine = {"no_evidence": "mine", "unknown_words": "<i>mine</i>", "predicted_unknown_words": "too"}
+    (row,) = predicted(run, tmp_path, [{"words": ["the", "zebra"], **mine}], ending)
+    assert {name: row[name] for name in mine} == mine
+    assert str(row["predicted_no_evidence"]).lower() in ("true", "false")
+    assert str(row["predicted_predicted_unknown_words"]) == "1"
 
 
 def test_other_data_is_scored_whatever_its_split_column_says(run, tmp_path):

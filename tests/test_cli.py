@@ -106,10 +106,12 @@ def test_explain(run):
     done = invoke("explain", run, "a goal", "salt & <b>bread</b>", "--json")
     answers = [json.loads(line) for line in done.output.splitlines()]
     assert len(answers) == 2
-    assert set(answers[0]) == {"label", "probabilities", "tokens", "mask", "spans"}
+    assert set(answers[0]) == {"label", "probabilities", "tokens", "mask", "spans", "no_evidence", "unknown"}
     assert answers[0]["tokens"] == ["a", "goal"]
     plain = invoke("explain", run, "a goal")
     assert plain.output.startswith(answers[0]["label"])
+    strange = invoke("explain", run, "a \x9b\x7f\x1bzebra <b>")
+    assert "  (4 unknown words)" in strange.output
 
 
 def test_the_page_is_self_contained_and_escaped(run, tmp_path):
@@ -455,6 +457,9 @@ def test_hostile_text_does_not_steer_the_terminal(run):
     shown = invoke("explain", run, "the \x1b[31mgoal", b"caf\xe9".decode("utf-8", "surrogateescape"))
     assert shown.exit_code == 0
     assert "\x1b" not in shown.output
+    shown = invoke("explain", run, "§\x1b[31m \x9b31m \x7f", "--json")
+    assert not {"\x1b", "\x9b", "\x7f"} & set(shown.output)
+    assert json.loads(shown.output)["unknown"] == [0, 1, 2, 3]
 
 
 def test_toy_as_a_file(tmp_path):

@@ -179,6 +179,22 @@ def test_token_lists_are_joined_once():
     assert as_corpus([np.array(["a", "b"])]).documents[0].tokens == ("a", "b")
 
 
+def test_words_without_a_vector_of_their_own_are_flagged():
+    model = Looks().fit(TEXTS, LABELS)
+    first, second = model.explain(["the Zebra, the GOAL zebra", "the goal"])
+    assert [first.tokens[number] for number in first.unknown] == ["Zebra", ",", "zebra"]
+    assert second.unknown == ()
+
+
+def test_without_evidence_the_label_is_that_of_an_empty_highlight(monkeypatch):
+    model = Looks().fit(TEXTS, LABELS)
+    monkeypatch.setattr("genspp.methods.base.select", lambda _, data: np.zeros(len(data.ids), np.uint8))
+    rationales = model.explain(TEXTS[:9])
+    assert all(rationale.no_evidence for rationale in rationales)
+    default = model.predict([["nonsense"]], masks=[[0]])[0]
+    assert {rationale.label for rationale in rationales} == {default}
+
+
 # ---------------------------------------------------------------------- word vectors from a file
 
 
@@ -199,6 +215,7 @@ def test_a_new_text_s_word_that_the_file_has_is_known(glove, monkeypatch, tmp_pa
     for each in (model, GenSPP.load(tmp_path / "m")):
         each.predict(["the newcomer was nowhere"])
         assert each.vectors_.words[known:] == ("newcomer",)
+        assert each.explain(["the newcomer was nowhere"])[0].unknown == (3,)
         assert each.model_.vectors[-1].tolist() == each.vectors_.table[-1].tolist()
         assert each.model_.vectors[-1, 1] == 1.5
         np.testing.assert_array_equal(each.predict_proba(TEXTS), before)

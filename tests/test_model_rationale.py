@@ -20,4 +20,13 @@ def test_text_tokens_and_spans_are_the_documents():
         "tokens": ["in", "New York", ",", "today"],
         "mask": [0, 1, 1, 0],
         "spans": [[3, 12]],
+        "no_evidence": False,
+        "unknown": [],
     }
+
+
+def test_an_empty_highlight_and_unknown_tokens_are_said_in_json():
+    rationale = Rationale(DOCUMENT, "x", {"x": 0.75, "y": 0.25}, [0, 0, 0, 0], (1, 3))
+    assert rationale.no_evidence and rationale.unknown_spans == [(3, 11), (13, 18)]
+    fields = rationale.to_json()
+    assert fields["no_evidence"] is True and fields["spans"] == [] and fields["unknown"] == [1, 3]

@@ -1,36 +1,58 @@
-"""Figures on a terminal, with the references below each."""
+"""What a terminal shows of decisions; a text or a label must not steer it."""
 
 import io
+import json
+from dataclasses import replace
 
 from rich.console import Console
 
-from genspp.report.terminal import print_metrics
+from genspp.data.corpus import as_corpus
+from genspp.model.rationale import Rationale
+from genspp.report.terminal import json_line, print_rationales
 
-FIGURES = {"clf_f1": 0.5, "full_text_clf_f1": 0.6, "hl_f1": 0.4, "selection_rate": 0.1, "selection_size": 2.0}
-REFERENCES = {"tfidf_clf_f1": 0.7, "wordlist_hl_f1": 0.3, "random_hl_f1": 0.1, "all_hl_f1": 0.2}
-
-
-def printed(metrics, **options):
-    console = Console(file=io.StringIO(), width=120, **options)
-    print_metrics(console, metrics)
-    return console.file.getvalue()
+STEERING = "".join(map(chr, (*range(9), *range(11, 32), *range(127, 160))))
 
 
-def test_references_stand_below_what_they_are_for():
-    shown = printed(FIGURES | REFERENCES)
-    starts = ["Clf-F1", "  full text", "  TF-IDF + LR", "Hl-F1", "  word list", "  random", "  all", "R", "S"]
-    assert all(line.startswith(start) for line, start in zip(shown.splitlines(), starts, strict=True))
-    assert "70.00 %" in shown and "30.00 %" in shown
+def rationale(text: str, mask: list[int], unknown: tuple[int, ...] = (), label: str = "x") -> Rationale:
+    return Rationale(as_corpus([text]).documents[0], label, {label: 0.75, "y": 0.25}, mask, unknown)
 
 
-def test_what_is_missing_has_no_line():
-    for metrics in (FIGURES, FIGURES | dict.fromkeys(REFERENCES)):
-        assert len(printed(metrics).splitlines()) == 5
-    assert "–" in printed(FIGURES | {"hl_f1": None})
+def printed(*rationales: Rationale, terminal: bool = False) -> str:
+    out = io.StringIO()
+    print_rationales(
+        Console(file=out, force_terminal=terminal, color_system="truecolor" if terminal else None), rationales
+    )
+    return out.getvalue()
 
 
-def test_warnings_are_yellow():
-    metrics = FIGURES | {"warnings": ["Clf-F1 is near chance."]}
-    assert printed(metrics).endswith("warning: Clf-F1 is near chance.\n")
-    coloured = printed(metrics, force_terminal=True, color_system="standard")
-    assert "\x1b[33mwarning: Clf-F1 is near chance." in coloured
+def test_a_highlight_of_known_words_has_no_note():
+    assert printed(rationale("a goal now", [0, 1, 0])) == "x   75%  a [[goal]] now\n"
+
+
+def test_no_evidence_and_unknown_words_are_noted():
+    assert printed(rationale("a goal", [0, 0])) == "x   75%  a goal  (nothing marked: default label)\n"
+    assert printed(rationale("a goal", [0, 1], (1,))) == "x   75%  a [[goal]]  (1 unknown word)\n"
+    both = rationale("a goal", [0, 0], (0, 1))
+    assert printed(both) == "x   75%  a goal  (nothing marked: default label)  (2 unknown words)\n"
+    wrong = replace(both, document=replace(both.document, label="y"))
+    assert printed(wrong).endswith("(2 unknown words)  (is y)\n")
+
+
+def test_notes_are_shown_in_colours_too():
+    shown = printed(rationale("a goal", [0, 0], (1,)), terminal=True)
+    assert "(nothing marked: default label)" in shown and "(1 unknown word)" in shown
+
+
+def test_neither_texts_nor_labels_steer_the_terminal():
+    hostile = rationale(f"§{STEERING}[bold]§", [0] * 5, (0, 4), label=f"x{STEERING}")
+    hostile = replace(hostile, document=replace(hostile.document, label=f"gold{STEERING}[/]"))
+    shown = printed(hostile)
+    assert not set(STEERING) & set(shown)
+    assert "[bold]" in shown and "[/])" in shown and "(2 unknown words)" in shown
+
+
+def test_json_does_not_steer_the_terminal_and_says_the_same():
+    fields = rationale(f"§{STEERING}§", [0, 0], (0,), label=f"x{STEERING}").to_json()
+    line = json_line(fields)
+    assert not set(STEERING) & set(line) and "\n" not in line
+    assert json.loads(line) == fields and "§" in line

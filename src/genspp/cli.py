@@ -1,6 +1,5 @@
 """The command line: thin, every command a few calls into `app`. What loads torch is imported where it is used."""
 
-import json
 import logging
 import sys
 from collections.abc import Iterator
@@ -15,7 +14,15 @@ import genspp
 from genspp.data.records import Columns
 from genspp.data.sources import Options, forms
 from genspp.errors import GenSPPError
-from genspp.report.terminal import Live, Messages, print_methods, print_metrics, print_rationales, print_warning
+from genspp.report.terminal import (
+    Live,
+    Messages,
+    json_line,
+    print_methods,
+    print_metrics,
+    print_rationales,
+    print_warning,
+)
 
 if TYPE_CHECKING:
     from genspp.app.configure import Data
@@ -133,7 +140,7 @@ def evaluate(
 
     metrics, _ = evaluate_folder(folder, source, Columns(text, tokens, label, highlight))
     if as_json:
-        typer.echo(json.dumps(metrics, ensure_ascii=False))
+        typer.echo(json_line(metrics))
     else:
         print_metrics(out, metrics)
 
@@ -174,7 +181,7 @@ def explain(
         write_page(html, rationales, type(model).title)
     if as_json:
         for rationale in rationales:
-            typer.echo(json.dumps(rationale.to_json(), ensure_ascii=False))
+            typer.echo(json_line(rationale.to_json()))
     elif html is not None:
         err.print(f"wrote {html}", soft_wrap=True)
     else:
@@ -189,7 +196,7 @@ def predict(
     text: TextOption = None,
     tokens: TokensOption = None,
 ) -> None:
-    """Give every row of a file its label and highlight."""
+    """Give every row of a file its label and highlight; say where nothing is marked, and how many words are unknown."""
     from genspp.app.predict import predict_file
 
     predict_file(folder, file, out_file, Columns(text, tokens))

@@ -38,7 +38,7 @@ def columns_of(run: Run | None, named: Columns) -> Columns:
 
 
 def predict_file(folder: Path, file: str, out: str, named: Columns) -> None:
-    """Write the rows of a file again, each with its label and highlight."""
+    """Write the rows of a file again, each with its label and highlight, or that there is none, and unknown words."""
     model, run = open_model(folder)
     given = read_unlabelled(file, columns_of(run, named), model.tokenizer)
     out_format = output_format(out, given.format)
@@ -56,6 +56,8 @@ def _prediction(rationale: Rationale, taken: Collection[str]) -> dict[str, Any]:
         "probability": round(rationale.probabilities[rationale.label], 4),
         "highlight": [list(span) for span in rationale.spans],
         "highlighted_words": " | ".join(rationale.text[start:end] for start, end in rationale.spans),
+        "no_evidence": rationale.no_evidence,
+        "unknown_words": len(rationale.unknown),
     }
 
     def free(name: str) -> str:

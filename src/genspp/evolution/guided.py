@@ -26,9 +26,9 @@ from genspp.streams import Purpose, stream
 # The columns of a manner of climbing, and by how much (log-normally) a child's differs from its parent's.
 PRESSURE, RATE, STEPS = range(3)
 _CHANGE = np.array([0.4, 0.3, 0.4])
-_FEWEST, _MOST = 5, 600  # steps
+_FEWEST, _MOST = 5, 200  # steps
 _SPREAD = 2.0  # the first manners differ more
-_GAIN = 0.002  # of the cost: less is no improvement
+_GAIN = 0.005  # of the cost: less is no improvement
 
 
 @STRATEGIES.register("guided")
@@ -41,7 +41,7 @@ class GuidedSearch(Search):
         "climb_steps": Setting(120, whole(1), "guided: Adam steps of a climb, at first"),
         "climb_rate": Setting(1e-2, number(0, open_ends=True), "guided: their learning rate, at first"),
         "pressure": Setting(0.4, number(0, open_ends=True), "guided: what selecting all tokens costs there, at first"),
-        "stall": Setting(6, whole(1), "guided: generations without a better individual that end the search"),
+        "stall": Setting(8, whole(1), "guided: generations without a better individual that end the search"),
     }
 
     def __init__(

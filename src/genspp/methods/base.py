@@ -227,9 +227,16 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         flat = select(self.model_, data)
         probabilities = classify(self.model_, data, flat)
         names = self.classes_.tolist()
+        masks, unknown = data.split(flat), data.split((data.ids == UNKNOWN).view(np.uint8))
         return [
-            Rationale(document, names[int(row.argmax())], dict(zip(names, row.tolist(), strict=True)), mask.tolist())
-            for document, mask, row in zip(corpus, data.split(flat), probabilities, strict=True)
+            Rationale(
+                document,
+                names[int(row.argmax())],
+                dict(zip(names, row.tolist(), strict=True)),
+                mask.tolist(),
+                tuple(np.flatnonzero(flags).tolist()),
+            )
+            for document, mask, flags, row in zip(corpus, masks, unknown, probabilities, strict=True)
         ]
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -12,13 +12,15 @@ from genspp.data.tokenize import Span
 class Rationale:
     """A decision and its evidence.
 
-    document: the text, as it was given and as it was cut. mask: 1 for every token the predictor saw.
+    document: the text, as it was given and as it was cut. mask: 1 for every token the predictor saw. unknown: the
+    numbers (from 0) of the tokens that the model has no vector of their own for; it cannot tell them apart.
     """
 
     document: Document
     label: Any
     probabilities: dict[Any, float]
     mask: list[int]
+    unknown: tuple[int, ...] = ()
 
     @property
     def text(self) -> str:
@@ -35,6 +37,16 @@ class Rationale:
         """The highlighted stretches as (start, end) characters of `text`, neighbouring selected tokens joined."""
         return highlight_spans(self.document.spans, self.mask)
 
+    @property
+    def no_evidence(self) -> bool:
+        """Whether nothing is marked: no word decided; the label is the default, what an empty highlight is given."""
+        return not any(self.mask)
+
+    @property
+    def unknown_spans(self) -> list[Span]:
+        """The unknown tokens as (start, end) characters of `text`, each by itself."""
+        return [self.document.spans[number] for number in self.unknown]
+
     def to_json(self) -> dict[str, Any]:
         """Return the fields that the command line prints."""
         return {
@@ -43,6 +55,8 @@ class Rationale:
             "tokens": self.tokens,
             "mask": self.mask,
             "spans": [list(span) for span in self.spans],
+            "no_evidence": self.no_evidence,
+            "unknown": list(self.unknown),
         }
 
 

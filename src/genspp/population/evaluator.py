@@ -22,7 +22,7 @@ from genspp.streams import Purpose, stream
 
 Adversary = Literal["none", "gaps", "packed"]
 
-_READER_STEPS, _READER_RATE = 1500, 1e-2
+_READER_STEPS, _READER_RATE = 4000, 1e-2
 
 
 @dataclass(frozen=True, slots=True)

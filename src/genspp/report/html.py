@@ -15,20 +15,32 @@ from genspp.model.rationale import Rationale
 _PAGES = Environment(loader=PackageLoader("genspp", "report"), autoescape=True, trim_blocks=True)
 
 
-def pieces(text: str, spans: Sequence[Span]) -> list[tuple[str, bool]]:
-    """Cut a text into stretches inside and outside its highlight."""
-    cut, position = [], 0
+def cut(stretch: Span, spans: Sequence[Span]) -> list[tuple[Span, bool]]:
+    """Cut a stretch of a text into those inside and outside of the spans that lie in it."""
+    position, last = stretch
+    found = []
     for start, end in spans:
-        cut += [(text[position:start], False), (text[start:end], True)]
-        position = end
-    return [(piece, chosen) for piece, chosen in [*cut, (text[position:], False)] if piece]
+        if position <= start and end <= last:
+            found += [((position, start), False), ((start, end), True)]
+            position = end
+    return [((start, end), inside) for (start, end), inside in [*found, ((position, last), False)] if start < end]
+
+
+def _pieces(rationale: Rationale) -> list[tuple[list[tuple[str, bool]], bool]]:
+    """Return the text in stretches, marked or not, and each of them in pieces, unknown or not."""
+    text, unknown = rationale.text, rationale.unknown_spans
+    return [
+        ([(text[start:end], is_unknown) for (start, end), is_unknown in cut(stretch, unknown)], chosen)
+        for stretch, chosen in cut((0, len(text)), rationale.spans)
+    ]
 
 
 def _item(rationale: Rationale, most: int = 6) -> dict[str, Any]:
     ranked = sorted(rationale.probabilities.items(), key=lambda pair: -pair[1])[:most]
     return {
-        "pieces": pieces(rationale.text, rationale.spans),
-        "any": bool(rationale.spans),
+        "pieces": _pieces(rationale),
+        "no_evidence": rationale.no_evidence,
+        "unknown": bool(rationale.unknown),
         "classes": [(label, f"{100 * share:.1f}", label == rationale.label) for label, share in ranked],
     }
 

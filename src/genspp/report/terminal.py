@@ -1,5 +1,6 @@
 """Highlights, figures and progress on a terminal, or as plain lines where there is none."""
 
+import json
 import logging
 from collections.abc import Mapping, Sequence
 from time import monotonic
@@ -21,6 +22,7 @@ if TYPE_CHECKING:  # torch is not needed to show anything
 _HIGHLIGHT = "bold black on bright_yellow"
 # A text must not steer the terminal: control characters are shown as a replacement, one for one.
 _CONTROLS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "�")
+_ESCAPES = {code: f"\\u{code:04x}" for code in range(127, 160)}
 _METRICS = (
     ("clf_f1", "Clf-F1", "macro F1 of the labels, from the highlights alone"),
     ("full_text_clf_f1", "  full text", "the same from a predictor that sees every token"),
@@ -35,7 +37,7 @@ _METRICS = (
 
 def highlighted(text: str, spans: Sequence[Span], plain: bool = False) -> Text:
     """Return `text` with its highlight coloured; as [[...]] where there are no colours."""
-    text = text.translate(_CONTROLS)
+    text = _shown(text)
     shown = Text()
     position = 0
     for start, end in spans:
@@ -47,18 +49,39 @@ def highlighted(text: str, spans: Sequence[Span], plain: bool = False) -> Text:
 
 
 def print_rationales(console: Console, rationales: Sequence[Rationale]) -> None:
-    """Print one line per text: the label, how sure, the text with its highlight; the gold label where it differs."""
+    """Print one line per text: the label, how sure, the text with its highlight, notes, the gold label if other."""
     width = max((len(str(rationale.label)) for rationale in rationales), default=0)
     plain = not console.is_terminal or console.no_color
     for rationale in rationales:
         gold = rationale.document.label
         wrong = gold is not None and str(rationale.label) != str(gold)
-        line = Text(f"{rationale.label!s:<{width}}", style="bold red" if wrong else "bold green")
+        line = Text(f"{_shown(rationale.label):<{width}}", style="bold red" if wrong else "bold green")
         line.append(f"  {rationale.probabilities[rationale.label]:4.0%}  ", style="dim")
         line.append_text(highlighted(rationale.text, rationale.spans, plain))
+        for note in _notes(rationale):
+            line.append(f"  ({note})", style="dim")
         if wrong:
-            line.append(f"  (is {gold})", style="red")
+            line.append(f"  (is {_shown(gold)})", style="red")
         console.print(line, soft_wrap=True)
+
+
+def json_line(value: Any) -> str:
+    """Return one line of JSON that does not steer the terminal: the controls that JSON leaves are escaped, too."""
+    return json.dumps(value, ensure_ascii=False).translate(_ESCAPES)
+
+
+def _shown(value: Any) -> str:
+    return str(value).translate(_CONTROLS)
+
+
+def _notes(rationale: Rationale) -> list[str]:
+    """Return what there is to know of a decision beside its highlight, in a few words each."""
+    notes = []
+    if rationale.no_evidence:
+        notes.append("nothing marked: default label")
+    if count := len(rationale.unknown):
+        notes.append("1 unknown word" if count == 1 else f"{count} unknown words")
+    return notes
 
 
 def print_methods(console: Console, methods: Mapping[str, type["Rationalizer"]]) -> None:

@@ -1,0 +1,68 @@
+"""The page that shows decisions: what is marked, what is unknown, and that nothing in a text is markup."""
+
+import pytest
+
+from genspp.data.corpus import as_corpus
+from genspp.model.rationale import Rationale
+from genspp.report.html import cut, page
+
+NOTHING = "Nothing is marked: no word of this text decided. The label is the default one"
+LEGEND = "are unknown to it"
+
+
+def rationale(text: str, mask: list[int], unknown: tuple[int, ...] = (), label: str = "x") -> Rationale:
+    return Rationale(as_corpus([text]).documents[0], label, {label: 0.75, "y": 0.25}, mask, unknown)
+
+
+def body(*rationales: Rationale) -> str:
+    return page(rationales, "GenSPP").partition("<main>")[2]
+
+
+@pytest.mark.parametrize(
+    ("stretch", "spans", "found"),
+    [
+        ((0, 5), [], [((0, 5), False)]),
+        ((0, 5), [(0, 5)], [((0, 5), True)]),
+        ((0, 9), [(1, 3), (3, 4)], [((0, 1), False), ((1, 3), True), ((3, 4), True), ((4, 9), False)]),
+        ((3, 6), [(0, 2), (3, 4), (7, 9)], [((3, 4), True), ((4, 6), False)]),
+        ((0, 0), [], []),
+    ],
+)
+def test_a_stretch_is_cut_at_the_spans_in_it(stretch, spans, found):
+    assert cut(stretch, spans) == found
+
+
+def test_a_highlight_of_known_words_has_neither_note_nor_legend():
+    shown = body(rationale("a goal now", [0, 1, 0]))
+    assert "a <mark>goal</mark> now</p>" in shown
+    assert NOTHING not in shown and LEGEND not in shown and "unknown" not in shown
+
+
+def test_no_evidence_is_said_of_the_text_it_is_true_of():
+    shown = body(rationale("a goal", [0, 1]), rationale("a soup", [0, 0]))
+    articles = shown.split("<article>")[1:]
+    assert [NOTHING in article for article in articles] == [False, True]
+    assert LEGEND not in shown
+
+
+def test_unknown_words_are_underlined_inside_and_outside_of_the_highlight():
+    shown = body(rationale("zig a zag goal zog", [0, 0, 1, 1, 0], (0, 2, 4)))
+    unknown = [f'<span class="unknown">{word}</span>' for word in ("zig", "zag", "zog")]
+    assert f"{unknown[0]} a <mark>{unknown[1]} goal</mark> {unknown[2]}</p>" in shown
+    assert shown.count(LEGEND) == 1 and NOTHING not in shown
+
+
+def test_one_legend_for_all_texts():
+    assert body(*[rationale("zig", [0], (0,))] * 3, rationale("a", [1])).count(LEGEND) == 1
+
+
+@pytest.mark.parametrize("mask", [0, 1])
+def test_hostile_words_and_labels_are_escaped(mask):
+    evil = """<script>alert("x")</script> </p></mark> {{ 7 * 7 }} &amp;"""
+    document = as_corpus([evil.split()]).documents[0]
+    tokens = len(document.tokens)
+    given = Rationale(document, "<b>x", {"<b>x": 1.0}, [mask] * tokens, tuple(range(tokens)))
+    shown = body(given)
+    assert "<script" not in shown and "<b>" not in shown and "49" not in shown and "&amp;amp;" in shown
+    assert shown.count("<p") == shown.count("</p>") and shown.count("<mark") == shown.count("</mark>")
+    assert '<span class="unknown">&lt;/p&gt;&lt;/mark&gt;</span>' in shown
