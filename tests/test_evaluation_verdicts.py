@@ -114,3 +114,9 @@ def test_of_many_classes_the_worst_are_shown():
     many = {f"class {i}": Transplants(10, 1.0, i / 20, 0.0) for i in range(20)}
     text = shown(replace(SOUND, pasted_by_class=many))
     assert "class 4 " in text and "class 5" not in text
+
+
+def test_a_class_does_not_steer_the_terminal():
+    text = shown(replace(SOUND, pasted_by_class={"\x1b[31m [bold]evil": Transplants(9, 1.0, 1.0, 0.0)}))
+    assert "\x1b" not in text
+    assert "[bold]evil" in text

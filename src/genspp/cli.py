@@ -157,7 +157,7 @@ def audit(
 
     found = audit_folder(folder)
     if as_json:
-        typer.echo(json.dumps(to_json(found), ensure_ascii=False))
+        typer.echo(json_line(to_json(found)))
     else:
         print_audit(out, found)
         err.print(f"all figures are in {folder / 'audit.json'}", soft_wrap=True)

@@ -6,6 +6,7 @@ from rich.text import Text
 
 from genspp.evaluation.audit import IN_FRONT, Audit
 from genspp.evaluation.verdicts import QUESTIONS, verdicts
+from genspp.report.terminal import harmless
 
 Rows = list[tuple[str, ...]]
 
@@ -23,7 +24,7 @@ def print_audit(console: Console, audit: Audit) -> None:
         for _ in figures[name][0][1:]:
             table.add_column(justify="right", no_wrap=True)
         for meaning, *values in figures[name]:
-            table.add_row(f"   {meaning}", *values)
+            table.add_row(Text(f"   {meaning}"), *values)  # a class may be called [bold]
         console.print(table)
 
 
@@ -69,10 +70,10 @@ def _pasted(audit: Audit) -> Rows:
     """Return a row for every class; where there are many, for those that highlights take along least."""
     known = [(name, one) for name, one in audit.pasted_by_class.items() if one.texts]
     lowest = sorted(known, key=lambda pair: pair[1].by_model or 0)[:_CLASSES_SHOWN]
-    shown = [(name, one) for name, one in known if (name, one) in lowest]
+    worst = [(harmless(name), one) for name, one in known if (name, one) in lowest]
     rows = [
         (name, str(one.texts), *map(_percent, (one.at_mask, one.by_model, one.before)))
-        for name, one in [("all classes", audit.pasted), *shown]
+        for name, one in [("all classes", audit.pasted), *worst]
     ]
     return [("highlights of", "texts", "marked", "marked anew", "before pasting"), *rows]
 
