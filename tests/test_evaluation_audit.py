@@ -15,6 +15,7 @@ from genspp.evaluation.audit import audit, eraser, eval_x, gaps, mask_alone, res
 from genspp.evaluation.judges import subject_of
 from genspp.evaluation.made_texts import Marked
 from genspp.methods import METHODS
+from genspp.model.networks import Pair
 
 
 def splits():
@@ -78,6 +79,8 @@ def test_one_that_sees_zero_vectors_is_not():
 def test_honest_highlights_are_understood_and_a_code_is_not():
     understood = eval_x(subject(honest))
     assert understood.highlights_clf_f1 == understood.full_text_clf_f1 == understood.agreement == 1
+    assert understood.default_agreement == 0.5
+    assert understood.gain > 0.3
     code = eval_x(subject(coded))
     assert code.highlights_clf_f1 < 0.75  # a deciding word is now and then among the first two
     assert code.full_text_clf_f1 == 1
@@ -85,8 +88,27 @@ def test_honest_highlights_are_understood_and_a_code_is_not():
 
 def test_where_nothing_is_marked_nobody_can_agree():
     found = eval_x(subject(lambda data: Marked(data, np.zeros(len(data.ids), np.uint8))))
-    assert found.agreement is None
+    assert found.agreement is found.default_agreement is found.gain is None
     assert found.highlights_clf_f1 == pytest.approx(1 / 3)  # always the same class
+
+
+def test_a_code_of_one_class_is_not_taken_for_evidence():
+    """Filler is marked in texts of the frequent class, nothing in others: who always says that class agrees."""
+
+    def one_sided(data):
+        data = replace(data, labels=(data.ids[data.starts[:-1]] != 2).astype(np.int32))
+        mask = np.zeros(len(data.ids), np.uint8)
+        mask[data.starts[1:][data.labels == 1] - 1] = 1
+        return Marked(data, mask)
+
+    made = subject(one_sided, deciding=False)
+    always = drawn(skipping=True)
+    with torch.no_grad():
+        always.output.weight.zero_()
+        always.output.bias.copy_(torch.tensor([0.0, 9.0]))
+    found = eval_x(replace(made, model=Pair(made.model.vectors, made.model.generator, always)))
+    assert found.agreement == found.default_agreement == 1
+    assert abs(found.gain) < 0.1
 
 
 # ---------------------------------------------------------------------- 4: the rest

@@ -53,13 +53,17 @@ class Gaps:
 class EvalX:
     """Clf-F1 of a predictor trained on random highlights: on the model's highlights, and on the full text.
 
-    agreement: how often it gives the model's own label where anything is marked (None where nothing is anywhere): of
-    an empty highlight it can know no more than which class is frequent.
+    The others are over the texts in which anything is marked, None where there is none: of an empty highlight that
+    predictor can know no more than which class is frequent. agreement: how often it gives the model's own label.
+    default_agreement: how often it would by its answer to an empty highlight; where most marked texts are of one class,
+    agreement alone shows nothing. gain: by how much the highlight raises its probability for the model's label.
     """
 
     highlights_clf_f1: float
     full_text_clf_f1: float
     agreement: float | None
+    default_agreement: float | None
+    gain: float | None
 
 
 @dataclass(frozen=True)
@@ -165,9 +169,17 @@ def eval_x(subject: Subject) -> EvalX:
     logger.info("training a predictor on random highlights")
     train, val = (subject.random_marks(i, part.data) for i, part in enumerate((subject.train, subject.val)))
     reader = subject.judge(_READER, train, val, skipping=subject.skipping)
-    read, full = (subject.says(texts, reader).argmax(1) for texts in (subject.test, Marked.whole(subject.test.data)))
-    same = (read == subject.says(subject.test).argmax(1))[subject.test.counts > 0]
-    return EvalX(_score(subject, read), _score(subject, full), float(same.mean()) if len(same) else None)
+    test, whole = subject.test, Marked.whole(subject.test.data)
+    nothing = Marked(test.data, np.zeros(len(test.mask), np.uint8))
+    read, full, default = (subject.says(texts, reader) for texts in (test, whole, nothing))
+    on_highlights, on_full = (_score(subject, found.argmax(1)) for found in (read, full))
+    marked = np.flatnonzero(test.counts)
+    if not len(marked):
+        return EvalX(on_highlights, on_full, None, None, None)
+    own = subject.says(test).argmax(1)[marked]
+    agreement, by_default = (float((found[marked].argmax(1) == own).mean()) for found in (read, default))
+    gain = float((read - default)[marked, own].mean())
+    return EvalX(on_highlights, on_full, agreement, by_default, gain)
 
 
 def rest(subject: Subject) -> Rest:

@@ -15,7 +15,8 @@ QUESTIONS = {
     "eraser": "What are the highlights to a predictor of full texts (ERASER)?",
     "pasted": "Does a highlight take its class along into another text?",
 }
-_MOSTLY, _SAFELY = 0.5, 0.9  # shares of pasted highlights
+_MOSTLY, _SAFELY = 0.5, 0.9  # shares of texts
+_SURER = 0.1  # a probability that a highlight raises by as much has been raised by it
 
 
 def to_json(audit: Audit) -> dict[str, Any]:
@@ -70,15 +71,15 @@ def _gaps(audit: Audit) -> str:
 
 def _eval_x(audit: Audit) -> str:
     found = audit.eval_x
-    if found.agreement is None:
+    if found.agreement is None or found.gain is None:
         return "Nobody knows: there is no highlight to read."
     for score, whose in ((audit.model_clf_f1, "the model's own predictor"), (found.full_text_clf_f1, "that predictor")):
         if not _above(audit, score, audit.guessing_clf_f1):
             return f"Nobody knows: {whose} does no better than guessing."
     if not _above(audit, audit.model_clf_f1, found.highlights_clf_f1):
         return "Yes: it reads from the highlights as much as the model's own predictor does."
-    same = f"where anything is marked, it gives the model's label in {_percent(found.agreement)} of the texts"
-    if audit.empty > NEAR / 100 and found.agreement >= _SAFELY:
+    same = f"where anything is marked, that changes its belief in the model's label by {_points(found.gain)}"
+    if audit.empty > NEAR / 100 and found.agreement >= _SAFELY and found.gain >= _SURER:
         return f"Yes, but for the {_percent(audit.empty)} of the texts that have no highlight: {same}."
     if not _above(audit, found.highlights_clf_f1, audit.guessing_clf_f1):
         return f"No: it reads no more from the highlights than guessing gives; {same}."

@@ -50,6 +50,8 @@ def _figures(audit: Audit) -> dict[str, Rows]:
             ("on the full text", _percent(eval_x.full_text_clf_f1)),
             model,
             ("same label as the model where anything is marked", _percent(eval_x.agreement)),
+            ("the same by its answer to an empty highlight", _percent(eval_x.default_agreement)),
+            ("rise of its probability for the model's label there", _percent(eval_x.gain)),
         ],
         "rest": [
             ("Clf-F1 from the unmarked words and the gaps", _percent(rest.rest_clf_f1)),
