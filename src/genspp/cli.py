@@ -146,6 +146,24 @@ def evaluate(
 
 
 @app.command()
+def audit(
+    folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a finished run.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
+) -> None:
+    """Ask what a run's highlights are worth: six questions, answered on its test rows and in its audit.json."""
+    from genspp.app.audit import audit_folder
+    from genspp.evaluation.verdicts import to_json
+    from genspp.report.audit import print_audit
+
+    found = audit_folder(folder)
+    if as_json:
+        typer.echo(json_line(to_json(found)))
+    else:
+        print_audit(out, found)
+        err.print(f"all figures are in {folder / 'audit.json'}", soft_wrap=True)
+
+
+@app.command()
 def explain(
     folder: RunArgument,
     texts: Annotated[list[str], typer.Argument(metavar="TEXT...", help="The texts, each in quotes.")],

@@ -31,6 +31,9 @@ class Purpose(StrEnum):
     RANDOM_HIGHLIGHTS = "random highlights"  # so many in every text
     RANDOM_TOKENS = "random tokens"  # a share of all
     BOOTSTRAP = "bootstrap"
+    AUDIT_JUDGES = "judges of an audit"  # the seed of a predictor that an audit trains: its number
+    AUDIT_HIGHLIGHTS = "random highlights of an audit"  # the seed of those that its reader is trained on: part
+    AUDIT_TEXTS = "texts of an audit"  # that are made from test texts: number of the question, class
 
 
 def _key(seed: int, purpose: Purpose, numbers: tuple[int, ...]) -> int:

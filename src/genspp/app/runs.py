@@ -6,6 +6,7 @@
     model/                 the trained model
     metrics.json           its figures on the test rows
     predictions.jsonl      its labels and masks on the test rows, by id
+    audit.json             what `genspp audit` found, if it was asked
 
 A line is logged before its checkpoint is written, and lines without a checkpoint are dropped on resuming, so that a
 kill at any moment costs one generation at most and leaves no trace in what follows.
@@ -57,7 +58,7 @@ class Run:
                 cls.open(folder)
             except RunError as error:
                 raise RunError(f"--force replaces runs only, and {error}") from None
-            for name in ("checkpoint.safetensors", "log.jsonl", "metrics.json", "predictions.jsonl"):
+            for name in ("checkpoint.safetensors", "log.jsonl", "metrics.json", "predictions.jsonl", "audit.json"):
                 (folder / name).unlink(missing_ok=True)
             (folder / "model" / "manifest.json").unlink(missing_ok=True)
         config = {**config, "versions": versions()}

@@ -37,7 +37,7 @@ _METRICS = (
 
 def highlighted(text: str, spans: Sequence[Span], plain: bool = False) -> Text:
     """Return `text` with its highlight coloured; as [[...]] where there are no colours."""
-    text = _shown(text)
+    text = harmless(text)
     shown = Text()
     position = 0
     for start, end in spans:
@@ -55,13 +55,13 @@ def print_rationales(console: Console, rationales: Sequence[Rationale]) -> None:
     for rationale in rationales:
         gold = rationale.document.label
         wrong = gold is not None and str(rationale.label) != str(gold)
-        line = Text(f"{_shown(rationale.label):<{width}}", style="bold red" if wrong else "bold green")
+        line = Text(f"{harmless(rationale.label):<{width}}", style="bold red" if wrong else "bold green")
         line.append(f"  {rationale.probabilities[rationale.label]:4.0%}  ", style="dim")
         line.append_text(highlighted(rationale.text, rationale.spans, plain))
         for note in _notes(rationale):
             line.append(f"  ({note})", style="dim")
         if wrong:
-            line.append(f"  (is {_shown(gold)})", style="red")
+            line.append(f"  (is {harmless(gold)})", style="red")
         console.print(line, soft_wrap=True)
 
 
@@ -70,7 +70,8 @@ def json_line(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False).translate(_ESCAPES)
 
 
-def _shown(value: Any) -> str:
+def harmless(value: Any) -> str:
+    """Return something of the user's as text that cannot steer the terminal."""
     return str(value).translate(_CONTROLS)
 
 
