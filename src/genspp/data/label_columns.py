@@ -45,14 +45,15 @@ class Informed:
 
 def inform(vectors: Vectors, keys: Sequence[Sequence[str]], labels: npt.NDArray[np.int32], classes: int) -> Informed:
     """Add columns to vectors: one per class, or one for two classes; and a row for every training word without one."""
-    known = _with_rows(vectors, vocabulary(keys))
+    words = vocabulary(keys)
+    known = _with_rows(vectors, words)
     fold = _folds(labels)
     weights = _weights(known.words, keys, labels, classes, np.arange(len(keys)))
     parts = [_weights(known.words, keys, labels, classes, np.flatnonzero(fold != k)) for k in range(fold.max() + 1)]
     columns = [part if classes > 2 else part[:, 1:] for part in (weights, *parts)]
-    # As long as the other columns, where a word has any weight at all.
+    # As long as the other columns of the training words, where a word has any weight at all.
     size = np.sqrt((columns[0] ** 2).sum() / max(1, np.count_nonzero(columns[0])))
-    factor = float(known.table[UNKNOWN + 1 :].std()) / size if size > 0 else 1.0
+    factor = float(known.table[[known.index[word] for word in words]].std()) / size if size > 0 else 1.0
     tables = [np.concatenate([known.table, factor * part], axis=1).astype(np.float32) for part in columns]
     return Informed(replace(known, table=tables[0]), np.concatenate(tables), fold, weights)
 
