@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from genspp.evolution import individuals
-from genspp.evolution.fitness import Objective
+from genspp.evolution.fitness import PaperObjective
 from genspp.evolution.search import STRATEGIES, Search, strategy_settings
 from genspp.population.evaluator import Evaluation
 
-OBJECTIVE = Objective(threshold=10.0)
+OBJECTIVE = PaperObjective(threshold=10.0)
 SETTINGS = {name: setting.default for name, setting in strategy_settings().items()} | {"seed": 1, "population": 8}
 VARIANTS = [("genetic", {}), ("genetic", {"reevaluate_elites": True}), ("sepcma", {})]
 every_search = pytest.mark.parametrize(

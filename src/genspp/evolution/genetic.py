@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from genspp.evolution.fitness import Objective
 from genspp.evolution.individuals import Genomes, Individuals
-from genspp.evolution.search import POPULATION, STRATEGIES, Climber, Draw, Search, State
+from genspp.evolution.search import STRATEGIES, Climber, Draw, Search, State
 from genspp.settings import FLAG, Setting, number, optional
 from genspp.streams import Purpose, stream
 
@@ -22,7 +22,6 @@ class GeneticSearch(Search):
     """The paper's genetic algorithm: roulette wheel, one-point crossover, mutation, half-elitism."""
 
     own: ClassVar[dict[str, Setting]] = {
-        **POPULATION,
         "mutation_sigma": Setting(
             0.05, number(0, open_ends=True), "genetic: deviation of the noise on a child's genes"
         ),

@@ -37,8 +37,6 @@ class GuidedSearch(Search):
     """Children climb by gradient between their parent's frozen judges, and are judged by fresh ones."""
 
     own: ClassVar[dict[str, Setting]] = {
-        "parents": Setting(6, whole(1), "guided: individuals that survive a generation; it starts with twice as many"),
-        "children": Setting(6, whole(1), "guided: individuals per generation"),
         "climb_steps": Setting(120, whole(1), "guided: Adam steps of a climb, at first"),
         "climb_rate": Setting(1e-2, number(0, open_ends=True), "guided: their learning rate, at first"),
         "pressure": Setting(0.4, number(0, open_ends=True), "guided: what selecting all tokens costs there, at first"),
@@ -66,10 +64,10 @@ class GuidedSearch(Search):
         """Return the first population; later children, and the best individual once more."""
         first = np.array([self.settings[name] for name in ("pressure", "climb_rate", "climb_steps")], np.float64)
         if self.generation < 0:
-            genomes = self.draw(2 * self.settings["parents"])
+            genomes = self.draw(2 * self.settings["population"])
             self._asked_manners = self._changed(np.tile(first, (len(genomes), 1)), _SPREAD)
             return genomes
-        parents = self._stream.integers(len(self.individuals), size=self.settings["children"])
+        parents = self._stream.integers(len(self.individuals), size=self.settings["population"])
         manners = self._changed(self._manners[parents])
         afresh = self._stream.random(len(parents)) < _AFRESH
         climbs = [
@@ -97,7 +95,7 @@ class GuidedSearch(Search):
             everybody = self._averaged(told.take(slice(len(told) - 1, None))).join(children)
             manners = np.concatenate([self._manners, self._asked_manners])
             judged = np.concatenate([self._judged, np.ones(len(children), np.int64)])
-        order = np.argsort(-self.fitness(everybody), kind="stable")[: self.settings["parents"]]
+        order = np.argsort(-self.fitness(everybody), kind="stable")[: self.settings["population"]]
         self.individuals, self._manners, self._judged = everybody.take(order), manners[order], judged[order]
         cost = self.objective.cost(self.best().evaluation)
         better = cost < self._best_cost * (1 - _GAIN)

@@ -22,8 +22,6 @@ State = dict[str, Any]
 Draw = Callable[[int], Genomes]
 Climber = Callable[[Genomes, Sequence[Climb]], Genomes]
 
-POPULATION = {"population": Setting(50, whole(2, even=True), "genetic, sepcma: individuals per generation")}
-
 
 class Search(ABC):
     """A strategy.
@@ -32,7 +30,11 @@ class Search(ABC):
     and all that the strategy declares. climb: returns where steps by gradient lead from genomes, if there is any.
     """
 
-    own: ClassVar[dict[str, Setting]] = {}
+    own: ClassVar[dict[str, Setting]] = {
+        "population": Setting(
+            6, whole(2, even=True), "individuals per generation; without gradients it takes many", paper=50
+        ),
+    }
 
     def __init__(
         self, draw: Draw, objective: Objective, settings: Mapping[str, Any], climb: Climber | None = None

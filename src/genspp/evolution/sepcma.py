@@ -16,7 +16,7 @@ import numpy.typing as npt
 from genspp.errors import SettingsError
 from genspp.evolution.fitness import Objective
 from genspp.evolution.individuals import Genomes, Individuals
-from genspp.evolution.search import POPULATION, STRATEGIES, Climber, Draw, Search, State
+from genspp.evolution.search import STRATEGIES, Climber, Draw, Search, State
 from genspp.settings import Setting, number, optional
 from genspp.streams import Purpose
 
@@ -29,7 +29,6 @@ class SepCMASearch(Search):
     """Separable CMA-ES: a normal distribution over genomes that follows the better half of every generation."""
 
     own: ClassVar[dict[str, Setting]] = {
-        **POPULATION,
         "cma_sigma": Setting(
             None,
             optional(number(0, open_ends=True)),
