@@ -15,7 +15,7 @@ from genspp.evolution.fitness import EvidenceObjective, Objective, PaperObjectiv
 from genspp.evolution.individuals import Genomes
 from genspp.kernels.losses import exponentials, logarithms
 from genspp.methods.lesson import Lesson
-from genspp.model.networks import Pair, Predictor, Shape
+from genspp.model.networks import Cell, Pair, Predictor, Shape
 from genspp.model.weights import draw, load_flat
 from genspp.population.compiled import CompiledEvaluator
 from genspp.population.evaluator import Adversary, Climb, Evaluator, Task, Terms, TrainedPredictor, Training
@@ -62,15 +62,15 @@ _SHARES = 0.02, 0.3  # of the tokens: the shortest and the longest word list tha
 _PRESSURES = 0.1, 1.5  # the least and the most that one which climbs is under
 
 
-def make_task(settings: dict[str, Any], lesson: Lesson) -> Task:
-    """Return what every evaluation shares."""
+def make_task(settings: dict[str, Any], lesson: Lesson, cell: Cell = "gru") -> Task:
+    """Return what every evaluation shares. cell: the generator's, where there is one."""
     adversary: Adversary = "none"
     if settings["objective"] == "evidence" and settings["completeness"] > 0:
         # Where one class has no evidence, its texts have no gaps: an adversary that saw gaps would see the class.
         adversary = "packed" if lesson.one_sided else "gaps"
     return Task(
         shape=Shape(lesson.table.shape[1], settings["hidden"], len(lesson.class_weights)),
-        cell=settings["cell"],
+        cell=cell,
         vectors=lesson.table,
         train=lesson.train,
         val=lesson.val,

@@ -78,7 +78,9 @@ class GenSPP(Rationalizer):
         return Pair(torch.from_numpy(self.vectors_.table), generator, predictors[0]), predictors[1]
 
     def _train(self, settings: dict[str, Any], lesson: Lesson, recorder: Recorder) -> None:
-        evaluator = make_evaluator(settings["engine"], make_task(settings, lesson), settings["workers"])
+        evaluator = make_evaluator(
+            settings["engine"], make_task(settings, lesson, settings["cell"]), settings["workers"]
+        )
         try:
             search = self._search(settings, lesson, evaluator, recorder)
             self._finish(settings, evaluator, search)
