@@ -56,6 +56,7 @@ JUDGING: dict[str, Setting] = {
     "engine": Setting("compiled", one_of(*ENGINES), "the population engine"),
     "workers": Setting(None, optional(whole(1)), "how many cores to use, None for all"),
 }
+_FINALISTS = 3  # predictors of which the best on validation rows is kept
 # How the first generators come by what they know: Adam steps and their rate.
 _LISTED, _CLIMBED, _RATE = 200, 300, 1e-2
 _SHARES = 0.02, 0.3  # of the tokens: the shortest and the longest word list that a first generator learns
@@ -110,13 +111,22 @@ def train_final(
 ) -> None:
     """Train the predictor that is kept behind final highlights, and one that sees everything.
 
-    seed: that of the individual whose highlights they are; its own predictor is kept where nothing is trained anew.
+    Of several that are trained anew, one from the readers' weights and others from their own, the one with the least
+    validation loss is kept. Where nothing is, it is that of the individual whose highlights they are, by its seed.
     """
-    training = evaluator.task.training
-    if settings["retrain"]:
-        training, seed = to_the_end(settings), seed_of(settings["seed"], Purpose.FINAL)
-    load_flat(pair.predictor, evaluator.train_predictor(*masks, seed, training).weights)
-    load_flat(full_text, full_text_predictor(evaluator, settings["seed"], training).weights)
+    ones = np.ones(len(masks[0]), np.uint8), np.ones(len(masks[1]), np.uint8)
+    purposes = (Purpose.FINAL, Purpose.FULL_TEXT)
+    for predictor, seen, purpose in zip((pair.predictor, full_text), (masks, ones), purposes, strict=True):
+        if settings["retrain"]:
+            seeds = [seed_of(settings["seed"], purpose, number) for number in range(_FINALISTS)]
+            found = [
+                evaluator.train_predictor(*seen, own, to_the_end(settings), afresh=number > 0)
+                for number, own in enumerate(seeds)
+            ]
+        else:
+            own = seed if purpose is Purpose.FINAL else seed_of(settings["seed"], purpose)
+            found = [evaluator.train_predictor(*seen, own)]
+        load_flat(predictor, min(found, key=lambda trained: trained.task_loss).weights)
 
 
 def make_evaluator(engine: str, task: Task, workers: int | None = None) -> Evaluator:

@@ -104,11 +104,14 @@ class CompiledEvaluator:
         return self._pool.submit(_highlight, network, genome, batch).result()
 
     def train_predictor(
-        self, train_mask: Mask, val_mask: Mask, seed: int, training: Training | None = None
+        self, train_mask: Mask, val_mask: Mask, seed: int, training: Training | None = None, *, afresh: bool = False
     ) -> TrainedPredictor:
-        """Train one predictor behind fixed masks; `training` is the task's own unless another is given."""
+        """Train one predictor behind fixed masks.
+
+        training: the task's own unless another is given. afresh: from weights of its own, not from the readers'.
+        """
         self._prepare_readers()
-        start = self._readers and self._readers.predictor
+        start = None if afresh or self._readers is None else self._readers.predictor
         texts = self._seen(train_mask, val_mask)
         return self._pool.submit(self._fit, texts, seed, training or self.task.training, start).result()
 

@@ -230,9 +230,12 @@ class Evaluator(Protocol):
         ...
 
     def train_predictor(
-        self, train_mask: Mask, val_mask: Mask, seed: int, training: Training | None = None
+        self, train_mask: Mask, val_mask: Mask, seed: int, training: Training | None = None, *, afresh: bool = False
     ) -> TrainedPredictor:
-        """Train one predictor behind fixed masks; `training` is the task's own unless another is given."""
+        """Train one predictor behind fixed masks.
+
+        training: the task's own unless another is given. afresh: from weights of its own, not from the readers'.
+        """
         ...
 
     def close(self) -> None:

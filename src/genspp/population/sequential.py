@@ -75,10 +75,13 @@ class SequentialEvaluator:
         return flat
 
     def train_predictor(
-        self, train_mask: Mask, val_mask: Mask, seed: int, training: Training | None = None
+        self, train_mask: Mask, val_mask: Mask, seed: int, training: Training | None = None, *, afresh: bool = False
     ) -> TrainedPredictor:
-        """Train one predictor behind fixed masks."""
-        start = self._readers and self._readers.predictor
+        """Train one predictor behind fixed masks.
+
+        training: the task's own unless another is given. afresh: from weights of its own, not from the readers'.
+        """
+        start = None if afresh or self._readers is None else self._readers.predictor
         return self._fit(self.task.predictor(), (train_mask, val_mask), seed, training or self.task.training, start)
 
     def climb(self, genomes: npt.NDArray[np.float32], climbs: Sequence[Climb], terms: Terms) -> npt.NDArray[np.float32]:
