@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from genspp.data.subwords import Subwords
 from genspp.data.vector_file import VectorFile, read_vector_file
 from genspp.errors import DataError, SettingsError
 from genspp.streams import frozen
@@ -30,7 +31,7 @@ class Vectors:
     """Words and their vectors: word i is row i + 2 of `table`, (words + 2, dimensions) float32.
 
     file: where they come from, if it is a file; `extended` looks further words up there. absent: the words that it
-    was asked for in vain.
+    was asked for in vain. own: how many of the words are not guesses; None: all.
     """
 
     words: tuple[str, ...]
@@ -38,6 +39,7 @@ class Vectors:
     kind: str
     file: VectorFile | None = None
     absent: frozenset[str] = frozenset()
+    own: int | None = None
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -50,34 +52,53 @@ class Vectors:
         return sum(known) / len(known) if known else 1.0
 
     def extended(self, keys: Iterable[Sequence[str]]) -> "Vectors":
-        """Return these vectors with those that their file has for further words; rows that exist stay.
+        """Return these vectors with further words, those that their file has and guesses; rows that exist stay.
 
-        Without the file, or if it is another by now, they come back as they are, and what is lost is said.
+        Without the file, or if it is another by now, what is lost is said. A guess knows the words that are no guesses
+        alone, so it is the same whatever else is asked for.
         """
         tokens = [key for text in keys for key in text if key not in self.index]
         wanted = set(tokens) - self.absent
-        if self.file is None or not wanted:
+        if not wanted or self.kind == "onehot":
             return self
+        found = self._looked_up(tokens, wanted)
+        rows = {word: _widened(row, self.table.shape[1]) for word, row in found.items()}
+        own = len(self.words) if self.own is None else self.own
+        for word in sorted(wanted - rows.keys()):
+            like = self._subwords.like(word)
+            if like:
+                places, shares = [UNKNOWN + 1 + place for place, _ in like], np.array([share for _, share in like])
+                rows[word] = (self.table[places] * (shares / shares.sum())[:, None]).sum(axis=0).astype(np.float32)
+        absent = self.absent | (wanted - rows.keys())
+        if not rows:
+            return replace(self, absent=absent)
+        table = np.concatenate([self.table, *(row[None] for row in rows.values())])
+        extended = replace(self, words=(*self.words, *rows), table=table, absent=absent, own=own)
+        extended.__dict__["_subwords"] = self._subwords  # which is of the words that are no guesses
+        return extended
+
+    @cached_property
+    def _subwords(self) -> Subwords:
+        return Subwords(self.words if self.own is None else self.words[: self.own])
+
+    def _looked_up(self, tokens: Sequence[str], wanted: set[str]) -> dict[str, npt.NDArray[np.float32]]:
+        """Return the vectors that the file has, if there is one and it is the same as it was."""
+        if self.file is None:
+            return {}
         try:
             found, checksum = read_vector_file(self.file.path, wanted)
         except DataError:
             found, checksum = {}, ""
-        if checksum != self.file.sha256:
-            logger.warning(
-                "%d tokens (%d words) are unknown: %s, which the model was trained with, is %s; put it back.",
-                len(tokens),
-                len(wanted),
-                self.file.path,
-                "not the same file any more" if Path(self.file.path).exists() else "no longer there",
-            )
-            return self
-        rows = [self.table, *(_widened(row, self.table.shape[1])[None] for row in found.values())]
-        return replace(
-            self,
-            words=(*self.words, *found),
-            table=np.concatenate(rows),
-            absent=self.absent | (wanted - found.keys()),
+        if checksum == self.file.sha256:
+            return found
+        logger.warning(
+            "%d tokens (%d words) are unknown: %s, which the model was trained with, is %s; put it back.",
+            len(tokens),
+            len(wanted),
+            self.file.path,
+            "not the same file any more" if Path(self.file.path).exists() else "no longer there",
         )
+        return {}
 
 
 def _widened(row: npt.NDArray[np.float32], width: int) -> npt.NDArray[np.float32]:
