@@ -182,16 +182,26 @@ def test_settings_behave_as_scikit_learn_wants(kind):
 def test_presets_differ_in_masks_and_padding(kind):
     sound, paper = kind().settings(), kind(preset="paper").settings()
     differing = {name for name in sound if sound[name] != paper[name]} - {"preset"}
-    assert differing - set(vars(kind).get("own", {})) == {"eval_mask", "padding_in_losses"}
+    assert differing - set(vars(kind).get("own", {})) == {
+        "eval_mask",
+        "padding_in_losses",
+        "skip_gaps",
+        "label_columns",
+    }
     assert (sound["eval_mask"], paper["eval_mask"]) == ("argmax", "sample")
+    assert (sound["skip_gaps"], sound["label_columns"]) == (True, True)
+    assert (paper["skip_gaps"], paper["label_columns"]) == (False, False)
     assert (sound["alpha"], sound["lambda_c"], sound["hidden"]) == (0.2, 0.0, 16)
 
 
 @each_kind
 def test_the_paper_s_data_sets_have_the_paper_s_settings(kind):
-    on_toy, on_hate = (kind.settings_on(family, "sound") for family in ("toy", "hatexplain"))
-    assert (on_toy["hidden"], on_toy["alpha"], on_toy["lambda_c"], on_toy["vector_width"]) == (8, 0.15, 2.0, 25)
-    assert (on_hate["hidden"], on_hate["alpha"], on_hate.get("lambda_c", 0.0)) == (16, 0.22, 0.0)
+    for preset, hidden, wanted in (("sound", 16, ["toxic"]), ("paper", 8, None)):
+        on_toy, on_hate = (kind.settings_on(family, preset) for family in ("toy", "hatexplain"))
+        assert (on_toy["hidden"], on_toy["alpha"], on_toy["lambda_c"]) == (hidden, 0.15, 2.0)
+        assert (on_toy["vectors"], on_toy["vector_width"], on_toy["label_columns"]) == ("onehot", 25, False)
+        assert (on_hate["hidden"], on_hate["alpha"], on_hate.get("lambda_c", 0.0)) == (16, 0.22, 0.0)
+        assert (on_toy.get("evidence_for"), on_hate.get("evidence_for")) == (None, wanted)
 
 
 @each_kind
