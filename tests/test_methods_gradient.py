@@ -17,11 +17,15 @@ from genspp.methods import METHODS, Rationalizer
 from genspp.methods.fr import FR
 from genspp.methods.gradient import GradientRationalizer
 from genspp.methods.in_training import Tally
+from genspp.methods.mcd import MCD
 from genspp.model.weights import flatten
 from gradient_tools import QUICK, Notebook, choices, classified, cross_entropy, likelier, omega, prepared
 
 KINDS = [kind for kind in METHODS.values() if issubclass(kind, GradientRationalizer)]
 SHORT = QUICK | {"max_epochs": 6, "patience": 4}
+# MCD's predictor has no norm, and behind predictors that skip gaps an unselected token is heard of only through the
+# selected ones: of 4 hidden units too few speak, and on some seeds the highlights stay empty. It gets the default size.
+LARGER: dict[type, dict[str, int]] = {MCD: {"hidden": 16}}
 TEXTS, LABELS = sentences(180)
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 
@@ -29,7 +33,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name_
 @pytest.fixture(scope="module")
 def trained():
     """Every method, trained once."""
-    return {kind: kind(**QUICK).fit(TEXTS, LABELS) for kind in KINDS}
+    return {kind: kind(**QUICK | LARGER.get(kind, {})).fit(TEXTS, LABELS) for kind in KINDS}
 
 
 def same_weights(one, other):
@@ -149,7 +153,7 @@ def test_a_training_that_diverges_says_so_or_keeps_an_epoch_of_numbers(kind, cap
 
 @each_kind
 def test_copies_and_second_fits(kind, trained):
-    model = kind(**QUICK | {"max_epochs": 2}).fit(TEXTS, LABELS)
+    model = kind(**QUICK | LARGER.get(kind, {}) | {"max_epochs": 2}).fit(TEXTS, LABELS)
     expected = model.predict_proba(TEXTS)
     for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         np.testing.assert_array_equal(twin.predict_proba(TEXTS), expected)
