@@ -73,9 +73,7 @@ def train(
     search: Annotated[str | None, typer.Option(help="How the generator is searched for.")] = None,
     generations: Annotated[int | None, typer.Option(help="Generations of the search, at most (60; paper 100).")] = None,
     population: Annotated[int | None, typer.Option(help="Individuals in a generation (6; paper 50).")] = None,
-    hidden: Annotated[
-        int | None, typer.Option(help="Hidden units, per direction (16, or 32 for many classes).")
-    ] = None,
+    hidden: Annotated[int | None, typer.Option(help="Hidden units per direction (16, or 32 for many classes).")] = None,
     cell: Annotated[str | None, typer.Option(help="gru or bigru: the generator's.")] = None,
     vectors: Annotated[str | None, typer.Option(help="A GloVe text file, onehot, or corpus (from the texts).")] = None,
     class_weight: Annotated[str | None, typer.Option(help="balanced, for imbalanced classes.")] = None,

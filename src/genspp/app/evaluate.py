@@ -37,7 +37,8 @@ def evaluate_folder(
 def references_of(run: Run, splits: Splits, rate: float) -> dict[str, float | None]:
     """Return what a run's figures on its own test rows are read beside. rate: its R there."""
     settings = run.config["settings"]
-    return beside.references(splits, rate, settings["seed"], settings["class_weight"])
+    evidence_for = settings.get("evidence_for")  # runs of 0.1.0 have no such setting
+    return beside.references(splits, rate, settings["seed"], settings["class_weight"], evidence_for)
 
 
 def _written(run: Run, rate: float) -> dict[str, float | None] | None:

@@ -29,7 +29,7 @@ def proceed(run: Run, data: Data | None = None, listener: Listener | None = None
     model.fit(data.splits.train, validation=data.splits.val, recorder=run)
     model.save(run.model_folder)
     metrics, rationales = evaluate(model, data.splits.test)
-    metrics = together(metrics, references_of(run, data.splits, metrics["selection_rate"]))
+    metrics = together(metrics | model.shares_, references_of(run, data.splits, metrics["selection_rate"]))
     lines = (json.dumps(_prediction(rationale), ensure_ascii=False) + "\n" for rationale in rationales)
     write_text(run.folder / "predictions.jsonl", "".join(lines))
     write_json(run.folder / "metrics.json", metrics)

@@ -38,9 +38,9 @@ class Informed:
         shift = np.repeat(1 + self.fold, train.lengths) * len(self.vectors.table)
         return replace(train, ids=(train.ids + shift).astype(np.int32))
 
-    def evidence(self, train: Encoded, wanted: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
-        """Return the most that every token of the texts says for one of the wanted classes, (tokens,)."""
-        return np.asarray(self.weights[:, wanted].max(axis=1)[train.ids], np.float32)
+    def evidence(self, wanted: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
+        """Return the most that every word says for one of the wanted classes, (rows of the vectors,)."""
+        return np.asarray(self.weights[:, wanted].max(axis=1), np.float32)
 
 
 def inform(vectors: Vectors, keys: Sequence[Sequence[str]], labels: npt.NDArray[np.int32], classes: int) -> Informed:

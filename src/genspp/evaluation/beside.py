@@ -23,11 +23,11 @@ FAR_BELOW, NEAR = 3.0, 2.0  # points of Clf-F1
 
 
 def references(
-    splits: Splits, rate: float, seed: int, class_weight: Any = None, evidence_for: Sequence[int] | None = None
+    splits: Splits, rate: float, seed: int, class_weight: Any = None, evidence_for: Sequence[Any] | None = None
 ) -> dict[str, float | None]:
     """Return the `FIGURES` on the test rows; those of highlights are None where nobody marked gold ones.
 
-    rate: R of the run. evidence_for: numbers of the classes that the word list gives evidence for; None: all.
+    rate: R of the run. evidence_for: the labels that the word list gives evidence for; None: all.
     """
     test, keys = splits.test, splits.test.keys(splits.tokenizer)
     labels, test_labels = ([str(label) for label in part.labels] for part in (splits.train, test))
@@ -47,7 +47,7 @@ def reference_masks(
     strength: float,
     rate: float,
     seed: int,
-    evidence_for: Sequence[int] | None = None,
+    evidence_for: Sequence[Any] | None = None,
 ) -> dict[str, Masks]:
     """Return what the word list marks, what chance does, both as near to R = `rate` as possible, and all tokens."""
     labels = [str(label) for label in train.labels]
@@ -55,8 +55,10 @@ def reference_masks(
     numbers = class_numbers(labels, classes, "the training texts")
     weights = word_weights(train.keys(train.tokenizer), numbers, len(classes), strength)
     lengths = [len(text) for text in keys]
+    names = classes.tolist()
+    wanted = None if evidence_for is None else [names.index(str(label)) for label in evidence_for]
     return {
-        "wordlist_hl_f1": highest(token_scores(weights, keys, evidence_for), rate),
+        "wordlist_hl_f1": highest(token_scores(weights, keys, wanted), rate),
         "random_hl_f1": random_tokens(lengths, rate, seed),
         "all_hl_f1": [np.ones(length, np.int8) for length in lengths],
     }

@@ -78,7 +78,8 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
     with one under a preset; both come on top of what its parents declare. They are its keyword arguments.
 
     Learnt: `classes_` (sorted), `vectors_`, `model_` (the pair), `full_text_` (a predictor of the same size that sees
-    everything), `history_` (one dictionary per generation or epoch).
+    everything), `history_` (one dictionary per generation or epoch), `shares_` (of the full text's information, on
+    validation rows: what the highlight has, and what an adversary finds in the rest, where there is one).
     """
 
     title: ClassVar[str]
@@ -119,6 +120,7 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
     model_: Any
     full_text_: Any
     history_: list[dict[str, Any]]
+    shares_: dict[str, float]
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Collect the declared settings, parents' first, and make them the keyword arguments of the class."""
@@ -192,11 +194,12 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         vectors = informed.vectors if informed else vectors
         self._finished = False
         self.classes_, self.vectors_, self._settings_, self.history_ = classes, vectors, settings, []
+        self.shares_ = {}
         self._make_networks()
         encoded = encode(keys, vectors.index, UNKNOWN, numbers), encode(val_keys, vectors.index, UNKNOWN, val_numbers)
         lesson = Lesson(*encoded, vectors.table, weights, costs)
         if informed:
-            evidence = informed.evidence(encoded[0], costs == costs.min())
+            evidence = informed.evidence(costs == costs.min())
             lesson = Lesson(informed.for_training(encoded[0]), encoded[1], informed.table, weights, costs, evidence)
         with fork_rng(devices=[]):  # the networks' first weights come from the seed, yet torch's modules draw some too
             self._train(settings, lesson, recorder or Forgetful())

@@ -15,16 +15,46 @@ from genspp.evolution.fitness import EvidenceObjective, Objective, PaperObjectiv
 from genspp.evolution.individuals import Genomes
 from genspp.kernels.losses import exponentials, logarithms
 from genspp.methods.lesson import Lesson
-from genspp.model.networks import Shape
-from genspp.model.weights import draw
+from genspp.model.networks import Cell, Pair, Predictor, Shape
+from genspp.model.weights import draw, load_flat
 from genspp.population.compiled import CompiledEvaluator
 from genspp.population.evaluator import Adversary, Climb, Evaluator, Task, Terms, TrainedPredictor, Training
 from genspp.population.sequential import SequentialEvaluator
+from genspp.settings import FLAG, Setting, number, one_of, optional, whole
 from genspp.streams import Purpose, seed_of, stream
 
 ENGINES: dict[str, Callable[[Task, int], Evaluator]] = {
     "compiled": CompiledEvaluator,
     "sequential": SequentialEvaluator,
+}
+# How highlights are judged, whoever makes them.
+JUDGING: dict[str, Setting] = {
+    "objective": Setting(
+        "evidence", one_of("evidence", "paper"), "small, sufficient and complete, or eq. 7 of the paper", "paper"
+    ),
+    "completeness": Setting(0.4, number(0), "evidence: what all that is left to the adversary costs; 0: none"),
+    "insufficiency": Setting(5.0, number(0), "evidence: what a nat costs that the predictor lacks"),
+    "epsilon": Setting(
+        0.02, number(0), "how much higher than that of the full text a highlight's loss may be", paper=0.05
+    ),
+    "threshold": Setting(
+        None,
+        optional(number(0, open_ends=True)),
+        "paper: the loss below which an individual is feasible; None: that of a full-text predictor + epsilon",
+    ),
+    "normalise_loss": Setting(True, FLAG, "paper: measure the loss in units of chance level, ln C", paper=False),
+    "graded_failures": Setting(True, FLAG, "paper: rank infeasible individuals by their loss", paper=False),
+    "readers": Setting(True, FLAG, "start all judges from weights that were trained on random highlights", paper=False),
+    "epochs": Setting(1, whole(1), "of the predictors that judge an individual, at least", paper=3),
+    "min_steps": Setting(300, whole(0), "updates of these predictors, at least", paper=0),
+    "batch_size": Setting(64, whole(1), "texts per update"),
+    "learning_rate": Setting(3e-3, number(0, open_ends=True), "of these predictors", paper=1e-2),
+    "retrain": Setting(True, FLAG, "train the final predictor anew, to the end", paper=False),
+    "retrain_learning_rate": Setting(1e-3, number(0, open_ends=True), "of the final predictor"),
+    "max_epochs": Setting(500, whole(1), "of the final predictor, at most"),
+    "patience": Setting(30, whole(1), "epochs without a lower validation loss that end its training"),
+    "engine": Setting("compiled", one_of(*ENGINES), "the population engine"),
+    "workers": Setting(None, optional(whole(1)), "how many cores to use, None for all"),
 }
 # How the first generators come by what they know: Adam steps and their rate.
 _LISTED, _CLIMBED, _RATE = 200, 300, 1e-2
@@ -32,15 +62,15 @@ _SHARES = 0.02, 0.3  # of the tokens: the shortest and the longest word list tha
 _PRESSURES = 0.1, 1.5  # the least and the most that one which climbs is under
 
 
-def make_task(settings: dict[str, Any], lesson: Lesson) -> Task:
-    """Return what every evaluation shares."""
+def make_task(settings: dict[str, Any], lesson: Lesson, cell: Cell = "gru") -> Task:
+    """Return what every evaluation shares. cell: the generator's, where there is one."""
     adversary: Adversary = "none"
     if settings["objective"] == "evidence" and settings["completeness"] > 0:
         # Where one class has no evidence, its texts have no gaps: an adversary that saw gaps would see the class.
         adversary = "packed" if lesson.one_sided else "gaps"
     return Task(
         shape=Shape(lesson.table.shape[1], settings["hidden"], len(lesson.class_weights)),
-        cell=settings["cell"],
+        cell=cell,
         vectors=lesson.table,
         train=lesson.train,
         val=lesson.val,
@@ -68,6 +98,25 @@ def to_the_end(settings: dict[str, Any]) -> Training:
         settings["retrain_learning_rate"],
         settings["patience"],
     )
+
+
+def train_final(
+    pair: Pair,
+    full_text: Predictor,
+    settings: dict[str, Any],
+    evaluator: Evaluator,
+    masks: tuple[Mask, Mask],
+    seed: int,
+) -> None:
+    """Train the predictor that is kept behind final highlights, and one that sees everything.
+
+    seed: that of the individual whose highlights they are; its own predictor is kept where nothing is trained anew.
+    """
+    training = evaluator.task.training
+    if settings["retrain"]:
+        training, seed = to_the_end(settings), seed_of(settings["seed"], Purpose.FINAL)
+    load_flat(pair.predictor, evaluator.train_predictor(*masks, seed, training).weights)
+    load_flat(full_text, full_text_predictor(evaluator, settings["seed"], training).weights)
 
 
 def make_evaluator(engine: str, task: Task, workers: int | None = None) -> Evaluator:
@@ -117,8 +166,8 @@ def informed_genomes(
         for i, pressure in enumerate([*_ladder(*_PRESSURES, listed), *_ladder(*_PRESSURES, count - listed)])
     ]
     parts = []
-    if lesson.evidence is not None and listed:
-        lists = [_word_list(lesson.evidence, share) for share in _ladder(*_SHARES, listed)]
+    if listed:
+        lists = [above(lesson.evidence_of(lesson.train), least) for least in list_thresholds(lesson, listed)]
         parts.append(evaluator.imitate(genomes[:listed], lists, climbs[:listed]))
     parts.append(evaluator.climb(genomes[listed:], climbs[listed:], terms))
     return np.concatenate(parts)
@@ -131,13 +180,19 @@ def terms_of(objective: Objective) -> Terms:
     return objective.terms
 
 
+def list_thresholds(lesson: Lesson, count: int) -> list[float]:
+    """Return the least evidence of a word that word lists of several lengths hold, the shortest list first."""
+    ranked = np.sort(lesson.evidence_of(lesson.train))[::-1]
+    places = [min(len(ranked) - 1, int(share * len(ranked))) for share in _ladder(*_SHARES, count)]
+    return [float(ranked[place]) for place in places]
+
+
+def above(evidence: npt.NDArray[np.float32], least: float) -> Mask:
+    """Return which tokens say as much, as a flat mask; those that speak against are never among them."""
+    return np.asarray((evidence >= least) & (evidence > 0)).view(np.uint8)
+
+
 def _ladder(least: float, most: float, rungs: int) -> list[float]:
     """Return numbers from the least to the most, each as many times the last one."""
     first, last = logarithms(np.array([least, most]))
     return [float(rung) for rung in exponentials(np.linspace(first, last, rungs))]
-
-
-def _word_list(evidence: npt.NDArray[np.float32], share: float) -> Mask:
-    """Return the share of the tokens that say most, as a flat mask; those that speak against are never among them."""
-    lowest = np.sort(evidence)[::-1][min(len(evidence) - 1, int(share * len(evidence)))]
-    return np.asarray((evidence >= lowest) & (evidence > 0)).view(np.uint8)

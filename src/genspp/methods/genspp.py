@@ -18,22 +18,20 @@ from genspp.evolution.individuals import Genomes
 from genspp.evolution.search import STRATEGIES, Search, settings_of, strategy_settings
 from genspp.methods.base import METHODS, Rationalizer, Recorder, logger
 from genspp.methods.evolving import (
-    ENGINES,
-    full_text_predictor,
+    JUDGING,
     informed_genomes,
     initial_genomes,
     make_evaluator,
     make_objective,
     make_task,
     terms_of,
-    to_the_end,
+    train_final,
 )
 from genspp.methods.lesson import Lesson
 from genspp.model.networks import CELLS, Encoder, Generator, Pair, Predictor, Shape
 from genspp.model.weights import load_flat
 from genspp.population.evaluator import Climb, Evaluator
-from genspp.settings import FLAG, Setting, number, one_of, optional, whole
-from genspp.streams import Purpose, seed_of
+from genspp.settings import Setting, one_of, whole
 
 
 @METHODS.register("genspp")
@@ -56,34 +54,7 @@ class GenSPP(Rationalizer):
             paper="random",
         ),
         "cell": Setting("bigru", one_of(*CELLS), "the generator's recurrence: one direction or both", paper="gru"),
-        "objective": Setting(
-            "evidence", one_of("evidence", "paper"), "small, sufficient and complete, or eq. 7 of the paper", "paper"
-        ),
-        "completeness": Setting(0.4, number(0), "evidence: what all that is left to the adversary costs; 0: none"),
-        "insufficiency": Setting(5.0, number(0), "evidence: what a nat costs that the predictor lacks"),
-        "epsilon": Setting(
-            0.02, number(0), "how much higher than that of the full text a highlight's loss may be", paper=0.05
-        ),
-        "threshold": Setting(
-            None,
-            optional(number(0, open_ends=True)),
-            "paper: the loss below which an individual is feasible; None: that of a full-text predictor + epsilon",
-        ),
-        "normalise_loss": Setting(True, FLAG, "paper: measure the loss in units of chance level, ln C", paper=False),
-        "graded_failures": Setting(True, FLAG, "paper: rank infeasible individuals by their loss", paper=False),
-        "readers": Setting(
-            True, FLAG, "start all judges from weights that were trained on random highlights", paper=False
-        ),
-        "epochs": Setting(1, whole(1), "of the predictors that judge an individual, at least", paper=3),
-        "min_steps": Setting(300, whole(0), "updates of these predictors, at least", paper=0),
-        "batch_size": Setting(64, whole(1), "texts per update"),
-        "learning_rate": Setting(3e-3, number(0, open_ends=True), "of these predictors", paper=1e-2),
-        "retrain": Setting(True, FLAG, "train the final predictor anew, to the end", paper=False),
-        "retrain_learning_rate": Setting(1e-3, number(0, open_ends=True), "of the final predictor"),
-        "max_epochs": Setting(500, whole(1), "of the final predictor, at most"),
-        "patience": Setting(30, whole(1), "epochs without a lower validation loss that end its training"),
-        "engine": Setting("compiled", one_of(*ENGINES), "the population engine"),
-        "workers": Setting(None, optional(whole(1)), "how many cores to use, None for all"),
+        **JUDGING,
     }
     on_source: ClassVar[dict[str | tuple[str, str], dict[str, Any]]] = {
         "toy": {"vector_width": 26},
@@ -107,7 +78,9 @@ class GenSPP(Rationalizer):
         return Pair(torch.from_numpy(self.vectors_.table), generator, predictors[0]), predictors[1]
 
     def _train(self, settings: dict[str, Any], lesson: Lesson, recorder: Recorder) -> None:
-        evaluator = make_evaluator(settings["engine"], make_task(settings, lesson), settings["workers"])
+        evaluator = make_evaluator(
+            settings["engine"], make_task(settings, lesson, settings["cell"]), settings["workers"]
+        )
         try:
             search = self._search(settings, lesson, evaluator, recorder)
             self._finish(settings, evaluator, search)
@@ -169,14 +142,9 @@ class GenSPP(Rationalizer):
                 best.evaluation.selection_rate,
             )
         self.shares_ = objective.shares(best.evaluation)
-        training, seed = task.training, best.seed
-        if settings["retrain"]:
-            training = to_the_end(settings)
-            seed = seed_of(settings["seed"], Purpose.FINAL)
         masks = evaluator.select(best.genome, task.train), evaluator.select(best.genome, task.val)
         load_flat(self.model_.generator, best.genome)
-        load_flat(self.model_.predictor, evaluator.train_predictor(*masks, seed, training).weights)
-        load_flat(self.full_text_, full_text_predictor(evaluator, settings["seed"], training).weights)
+        train_final(self.model_, self.full_text_, settings, evaluator, masks, best.seed)
 
 
 def _line(search: Search) -> dict[str, Any]:

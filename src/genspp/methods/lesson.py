@@ -19,9 +19,8 @@ class Lesson:
     """Training and validation rows, and what goes with them.
 
     table: (rows, inputs) the word vectors that their ids are rows of. class_weights: (classes,) what a text of a class
-    weighs in the loss. mark_costs: (classes,) what a selected token costs in a text of a class. evidence: (training
-    tokens,) how much every training token says for a class whose evidence is wanted, by the words' weights, or None
-    where these are not learnt.
+    weighs in the loss. mark_costs: (classes,) what a selected token costs in a text of a class. evidence: (words,) how
+    much a word says for a class whose evidence is wanted, by its row of the vectors; None where that is not learnt.
     """
 
     train: Encoded
@@ -30,6 +29,17 @@ class Lesson:
     class_weights: npt.NDArray[np.float32]
     mark_costs: npt.NDArray[np.float32]
     evidence: npt.NDArray[np.float32] | None = None
+
+    @property
+    def words(self) -> npt.NDArray[np.float32]:
+        """The evidence of every word, which must be learnt."""
+        if self.evidence is None:
+            raise SettingsError("what words speak for is not learnt; set label_columns to True.")
+        return self.evidence
+
+    def evidence_of(self, data: Encoded) -> npt.NDArray[np.float32]:
+        """Return the evidence of every token; the rows of all folds follow each other in the same order."""
+        return self.words[data.ids % len(self.words)]
 
     @property
     def one_sided(self) -> bool:

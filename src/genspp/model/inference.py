@@ -11,7 +11,7 @@ from genspp.data.encode import Encoded, Mask
 from genspp.kernels.lanes import WIDTH
 from genspp.kernels.losses import logit_noise
 from genspp.kernels.memory import floats
-from genspp.model.networks import Generator, Pair, Predictor
+from genspp.model.networks import Generator, Pair, Predictor, WordList
 from genspp.model.passes import Batch, Network, prepare
 from genspp.model.weights import flatten, kernel_order, pack, sizes_of
 from genspp.streams import Purpose, stream
@@ -51,14 +51,21 @@ def kernel_weights(network: Generator | Predictor) -> npt.NDArray[np.float32]:
 
 def select(pair: Pair, data: Encoded) -> Mask:
     """Return the flat highlight of all texts: the tokens whose margin, with noise where it is drawn, is at least 0."""
+    flat = _margins(pair, data)
+    if pair.sampled is not None:
+        flat = flat + text_noise(pair.sampled, data)
+    return np.asarray(flat >= 0).view(np.uint8)
+
+
+def _margins(pair: Pair, data: Encoded) -> npt.NDArray[np.float32]:
+    """Return by how much selecting every token is preferred to dropping it."""
+    if isinstance(pair.generator, WordList):
+        return pair.generator.of(torch.from_numpy(data.ids.astype(np.int64))).numpy()
     batch, network = _laid_out(pair, pair.generator, data)
     with flushed():
         logits = network.tokens(batch, kernel_weights(pair.generator), keep=False)
     margins = logits[: batch.cells] if network.sizes.outputs == 1 else logits[batch.cells :] - logits[: -batch.cells]
-    flat = batch.by_token(margins)
-    if pair.sampled is not None:
-        flat = flat + text_noise(pair.sampled, data)
-    return np.asarray(flat >= 0).view(np.uint8)
+    return np.asarray(batch.by_token(margins))
 
 
 def classify(pair: Pair, data: Encoded, mask: Mask) -> Probabilities:

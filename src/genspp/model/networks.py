@@ -7,7 +7,7 @@ on who else is in it: recurrences are packed, and pooling looks at real tokens o
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -89,6 +89,24 @@ class Generator(nn.Module):
         return (self.margins(vectors, real) >= 0) & real
 
 
+class WordList(nn.Module):
+    """A generator that knows single words: the margin of a token is that of its row of the vectors.
+
+    rows: how many there are; a row that comes later, of a word that training has not seen, is not selected.
+    """
+
+    margins: Tensor
+
+    def __init__(self, rows: int) -> None:
+        super().__init__()
+        self.register_buffer("margins", torch.full((rows,), -1.0))
+
+    def of(self, ids: Tensor) -> Tensor:
+        """Return the margins of tokens, by the rows of their words."""
+        unseen = torch.full((max(0, int(ids.max()) + 1 - len(self.margins)),), -1.0)
+        return torch.cat([self.margins, unseen])[ids]
+
+
 class Predictor(nn.Module):
     """Encoder over the selected tokens, the highest value of every feature, linear layer.
 
@@ -124,8 +142,11 @@ class Pair(nn.Module):
     """
 
     vectors: Tensor
+    generator: Any  # a Generator or a WordList
 
-    def __init__(self, vectors: Tensor, generator: Generator, predictor: Predictor, sampled: int | None = None) -> None:
+    def __init__(
+        self, vectors: Tensor, generator: Generator | WordList, predictor: Predictor, sampled: int | None = None
+    ) -> None:
         super().__init__()
         self.register_buffer("vectors", vectors)
         self.generator = generator

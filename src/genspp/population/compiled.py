@@ -1,6 +1,5 @@
 """The fast population engine: the plain model of `model/networks.py` on compiled kernels, one individual per thread."""
 
-import math
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -90,6 +89,11 @@ class CompiledEvaluator:
         found = self._pool.map(lambda one: self._climber().imitate(*one), zip(genomes, masks, climbs, strict=True))
         return np.stack(list(found))
 
+    def judge(self, train_mask: Mask, val_mask: Mask, seed: int) -> Judges:
+        """Judge fixed highlights as those of a genome are."""
+        self._prepare_readers()
+        return self._pool.submit(self._judge, train_mask, val_mask, seed).result()
+
     def select(self, genome: npt.NDArray[np.float32], data: Encoded) -> Mask:
         """Return the flat highlight mask that a genome gives to all texts of `data`."""
         table, (rows,) = prepare(self.task.vectors, self.task.shape.classes, data)
@@ -116,13 +120,12 @@ class CompiledEvaluator:
 
     def _evaluate(self, genome: Weights, seed: int) -> Evaluation:
         train_mask, val_mask = self._highlights(genome)
-        predictor, adversary = judges = self._judge(train_mask, val_mask, seed)
+        judges = self._judge(train_mask, val_mask, seed)
         with self._lock:
             self._judged[seed, genome.tobytes()] = judges
             while len(self._judged) > _REMEMBERED:
                 self._judged.pop(next(iter(self._judged)))
-        rest = math.nan if adversary is None else adversary.task_loss
-        return Evaluation(predictor.task_loss, self.task.selection_rate(val_mask), rest)
+        return judges.evaluation(self.task, val_mask)
 
     def _climb(self, genome: Weights, climb: Climb, terms: Terms) -> Weights:
         if climb.judged is None:

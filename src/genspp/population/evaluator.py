@@ -152,6 +152,11 @@ class Judges(NamedTuple):
     predictor: TrainedPredictor
     adversary: TrainedPredictor | None
 
+    def evaluation(self, task: Task, val_mask: Mask) -> Evaluation:
+        """Return what they found the highlights of the validation texts to be worth."""
+        rest = math.nan if self.adversary is None else self.adversary.task_loss
+        return Evaluation(self.predictor.task_loss, task.selection_rate(val_mask), rest)
+
 
 @dataclass(frozen=True, slots=True)
 class Terms:
@@ -214,6 +219,10 @@ class Evaluator(Protocol):
         self, genomes: npt.NDArray[np.float32], masks: Sequence[Mask], climbs: Sequence[Climb]
     ) -> npt.NDArray[np.float32]:
         """Return the genomes after as many steps towards given highlights of the training texts."""
+        ...
+
+    def judge(self, train_mask: Mask, val_mask: Mask, seed: int) -> Judges:
+        """Judge fixed highlights as those of a genome are."""
         ...
 
     def select(self, genome: npt.NDArray[np.float32], data: Encoded) -> Mask:

@@ -4,7 +4,6 @@ With several workers the individuals are spread over processes, one torch thread
 split, so the number of workers cannot change a result.
 """
 
-import math
 import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -102,11 +101,10 @@ class SequentialEvaluator:
 
     def _evaluate_one(self, genome: npt.NDArray[np.float32], seed: int) -> Evaluation:
         train_mask, val_mask = self.select(genome, self.task.train), self.select(genome, self.task.val)
-        predictor, adversary = self._judge(train_mask, val_mask, seed)
-        rest = math.nan if adversary is None else adversary.task_loss
-        return Evaluation(predictor.task_loss, self.task.selection_rate(val_mask), rest)
+        return self.judge(train_mask, val_mask, seed).evaluation(self.task, val_mask)
 
-    def _judge(self, train_mask: Mask, val_mask: Mask, seed: int) -> Judges:
+    def judge(self, train_mask: Mask, val_mask: Mask, seed: int) -> Judges:
+        """Judge fixed highlights as those of a genome are."""
         task, start = self.task, self._readers
         predictor = self.train_predictor(train_mask, val_mask, seed)
         if task.adversary == "none":
@@ -163,7 +161,7 @@ class SequentialEvaluator:
             judges = self._readers
         else:
             masks = self.select(genome, self.task.train), self.select(genome, self.task.val)
-            judged, adversary = self._judge(*masks, climb.judged)
+            judged, adversary = self.judge(*masks, climb.judged)
             judges = Readers(judged.weights, judged.weights if adversary is None else adversary.weights)
         for network, weights in zip((predictor, opponent), judges, strict=True):
             load_flat(network, weights)

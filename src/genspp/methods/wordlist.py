@@ -1,0 +1,78 @@
+"""The word list: what TF-IDF and logistic regression say of single words, as a highlight. What every method must beat.
+
+A word is on the list if its weight for a class whose evidence is wanted is high enough. How long the list is, judges
+decide as they do for GenSPP's generators: lists of several lengths are judged by predictors trained behind them, and
+the one of least cost is kept, with a predictor that reads nothing but its words.
+"""
+
+from dataclasses import asdict
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import nn
+
+from genspp.data.encode import Mask
+from genspp.methods.base import METHODS, Rationalizer, Recorder
+from genspp.methods.evolving import (
+    JUDGING,
+    above,
+    list_thresholds,
+    make_evaluator,
+    make_objective,
+    make_task,
+    train_final,
+)
+from genspp.methods.lesson import Lesson
+from genspp.model.networks import Encoder, Pair, Predictor, Shape, WordList
+from genspp.settings import Setting, whole
+from genspp.streams import Purpose, seed_of
+
+
+@METHODS.register("wordlist")
+class WordListRationalizer(Rationalizer):
+    """Words that a logistic regression gives much weight, and a predictor that reads these alone."""
+
+    title: ClassVar[str] = "Word list"
+    own: ClassVar[dict[str, Setting]] = {
+        "lists": Setting(10, whole(1), "how many lists of different lengths are judged"),
+        **JUDGING,
+    }
+    on_source: ClassVar[dict[str | tuple[str, str], dict[str, Any]]] = {"toy": {"label_columns": True}}
+
+    def _networks(self, settings: dict[str, Any], inputs: int, classes: int) -> tuple[nn.Module, nn.Module]:
+        shape, skipping = Shape(inputs, settings["hidden"], classes), settings["skip_gaps"]
+        predictors = [Predictor(Encoder(shape, "gru"), classes, selected=True, skipping=skipping) for _ in range(2)]
+        table = torch.from_numpy(self.vectors_.table)
+        return Pair(table, WordList(len(table)), predictors[0]), predictors[1]
+
+    def _train(self, settings: dict[str, Any], lesson: Lesson, recorder: Recorder) -> None:
+        evaluator = make_evaluator(settings["engine"], make_task(settings, lesson), settings["workers"])
+        try:
+            objective, thresholds = make_objective(settings, evaluator), list_thresholds(lesson, settings["lists"])
+            state = recorder.restore()
+            self.history_ = list(state["history"]) if state is not None else []
+            for number in range(len(self.history_), len(thresholds)):
+                masks = _masks(lesson, thresholds[number])
+                found = evaluator.judge(*masks, _seed(settings, number)).evaluation(evaluator.task, masks[1])
+                line = {"list": number, "cost": objective.cost(found), **asdict(found), **objective.shares(found)}
+                self.history_.append(line)
+                recorder.record(line, {"history": self.history_}, len(thresholds))
+            best = min(range(len(thresholds)), key=lambda number: float(self.history_[number]["cost"]))
+            self.shares_ = {name: self.history_[best][name] for name in ("sufficiency", "left_over")}
+            on_list = above(lesson.words, thresholds[best])
+            self.model_.generator.margins[:] = torch.from_numpy(np.where(on_list, np.float32(1), np.float32(-1)))
+            masks = _masks(lesson, thresholds[best])
+            train_final(self.model_, self.full_text_, settings, evaluator, masks, _seed(settings, best))
+        finally:
+            evaluator.close()
+
+
+def _masks(lesson: Lesson, least: float) -> tuple[Mask, Mask]:
+    """Return the highlights of the training and validation texts that a list gives."""
+    return above(lesson.evidence_of(lesson.train), least), above(lesson.evidence_of(lesson.val), least)
+
+
+def _seed(settings: dict[str, Any], number: int) -> int:
+    """Return the seed of the judges of a list."""
+    return seed_of(settings["seed"], Purpose.INDIVIDUAL, 0, number)
