@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 import torch
 
 from genspp.app.runs import write_checkpoint
@@ -43,6 +44,10 @@ TEXTS = Encoded(
     np.array([0, 2, 1, 1, 0, 2, 2, 0, 1], np.int32),
 )
 CLASS_WEIGHTS = np.array([1.0, 2.0, 0.5], np.float32)
+MARK_COSTS = np.array([1.0, 3.0, 2.0], np.float32)
+# Predictors that skip gaps; that read zero vectors in their place; and these where padding counts and masks are drawn.
+READINGS: list[dict[str, Any]] = [{"skip_gaps": True}, {"skip_gaps": False}, {"preset": "paper"}]
+each_reading = pytest.mark.parametrize("reading", READINGS, ids=["skipping", "zeros", "paper"])
 
 
 class Notebook:
@@ -76,7 +81,8 @@ def prepared(kind: type[GradientRationalizer], **settings: Any) -> tuple[Any, Se
             flat = draw(numbers, module)
             load_flat(module, flat + numbers.normal(0, 0.3, len(flat)).astype(np.float32))
     table, (rows,) = prepare(TABLE, 3, TEXTS)
-    losses = Losses(full["alpha"], full["lambda_s"], full["lambda_c"], CLASS_WEIGHTS, full["padding_in_losses"])
+    terms = [full[name] for name in ("alpha", "lambda_s", "lambda_c")]
+    losses = Losses(*terms, CLASS_WEIGHTS, full["padding_in_losses"], MARK_COSTS)
     session = Session(full, losses, table, model._optimizers(full, companions), companions)
     model._in_training(session)
     session.begin(0, 7)
@@ -189,7 +195,7 @@ def omega(mask: Floats, batch: Batch, losses: Losses) -> float:
     selected = switches = pairs = 0.0
     for text, cells in lanes(batch):
         seen = mask[cells if losses.padding else cells[: LENGTHS[text]]].tolist()
-        selected += sum(seen)
+        selected += float(losses.mark_costs[TEXTS.labels[text]]) * sum(seen)
         switches += sum(abs(a - b) for a, b in pairwise(seen))
         pairs += len(seen) - 1
     sparsity = abs(selected / LENGTHS.sum() - losses.alpha)

@@ -2,6 +2,7 @@
 
 import hashlib
 import sys
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from genspp.model.networks import Shape
 from genspp.model.passes import Batch, Network, prepare
 from genspp.model.weights import count, draw, flatten, kernel_order, pack
 from genspp.population.compiled import CompiledEvaluator
-from genspp.population.evaluator import Training
+from genspp.population.evaluator import Climb, Task, Terms, Training
 from genspp.streams import Purpose, stream
 
 
@@ -36,11 +37,34 @@ def population(workers: int) -> list[np.ndarray]:
     return found
 
 
+def climbs(workers: int) -> list[np.ndarray]:
+    """Return what predictors that skip gaps start from and say, their adversaries too, and where climbs lead."""
+    tasks: list[Task] = []
+    for cell, adversary in (("gru", "gaps"), ("bigru", "packed")):
+        task = make_task(cell=cell, rows=40, training=Training(2, 16), class_weights=[1.0, 2.0, 0.5])
+        costs = np.array([1.0, 3.0, 1.0], np.float32)
+        tasks.append(replace(task, skipping=True, adversary=adversary, readers=1, mark_costs=costs))
+    found: list[np.ndarray] = []
+    for task in tasks:
+        genomes = np.stack([draw(stream(2, Purpose.GENOME, i), task.generator()) for i in range(3)])
+        engine, terms = CompiledEvaluator(task, workers), Terms(1.0, 0.5, task.chance)
+        for evaluation in engine.evaluate(genomes, [1, 2, 3]):
+            found.append(np.array([evaluation.task_loss, evaluation.selection_rate, evaluation.rest_loss]))
+        between = [Climb(5, 0.01, 0.3, seed, judged) for seed, judged in ((4, 1), (5, 2), (6, None))]
+        masks = [engine.select(genome, task.train) for genome in genomes]
+        found += [engine.climb(genomes, between, terms), engine.imitate(genomes, masks[::-1], between)]
+        found.append(np.array(task.chance))
+        engine.close()
+    return found
+
+
 def gradient_methods() -> list[np.ndarray]:
-    """Return what some epochs of FR, of MCD (two updates per batch) and of G-RAT (with its guider) end with."""
+    """Return what some epochs of FR (both readings), MCD (two updates per batch) and G-RAT (a guider) end with."""
     found = []
     settings = {"hidden": 5, "max_epochs": 2, "lambda_c": 1.0, "learning_rate": 0.01, "batch_size": 16}
-    for model in (FR(**settings), MCD(**settings), GRAT(**settings, pretrain_epochs=1)):
+    zeros = {"skip_gaps": False, "label_columns": False}
+    models = FR(**settings), FR(**settings | zeros), MCD(**settings), GRAT(**settings, pretrain_epochs=1)
+    for model in models:
         model.fit(*sentences(60))
         history = [[line["train_loss"], line["val_loss"], line["selection_rate"]] for line in model.history_]
         masks = [np.array(rationale.mask) for rationale in model.explain(sentences(20, seed=1)[0])]
@@ -68,9 +92,9 @@ def other_kernels() -> list[np.ndarray]:
 
 
 def hashes(workers: int) -> list[str]:
-    """Return one hash for the population, one for the gradient methods, one for the rest."""
+    """Return one hash for the population, one for climbs, one for the gradient methods, one for the rest."""
     found = []
-    for numbers in (population(workers), gradient_methods(), other_kernels()):
+    for numbers in (population(workers), climbs(workers), gradient_methods(), other_kernels()):
         found.append(hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in numbers)).hexdigest())
     return found
 

@@ -21,6 +21,20 @@ def test_both_are_measured_on_the_same_data(name: str, small: Case) -> None:
     assert found["ratio"] == pytest.approx(found["torch"] / found["seconds"], rel=0.1, abs=0.1)
 
 
+def test_predictors_read_zero_vectors_and_sizes_are_the_paper_s(small: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    models = []
+    original = gradient_bench.Clock
+    monkeypatch.setattr(
+        gradient_bench, "Clock", lambda *about, alone: models.append(about[1]) or original(*about, alone=alone)
+    )
+    for case in (small, toy_case()):
+        measure("fr", case, rounds=1, alone=True)
+    for model, hidden in zip(models, (16, 8), strict=True):
+        assert not model.model_.predictor.skipping
+        assert model.vectors_.table.shape[1] == 25
+        assert model.settings()["hidden"] == hidden
+
+
 def test_a_round_is_some_epochs_of_ours_and_one_of_torch_s(small: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     clocks = []
     original = gradient_bench.Clock
@@ -52,7 +66,7 @@ def test_random_texts_are_those_of_the_task(small: Case) -> None:
 
 def test_toy_has_the_settings_of_a_run_on_toy() -> None:
     case = toy_case()
-    assert METHODS["fr"].settings_on(case.family, "sound")["vector_width"] == 25
+    assert METHODS["fr"].settings_on(case.family, "paper")["vector_width"] == 25
     assert set(case.train.labels) == set(case.val.labels)
     assert isinstance(case.train, Texts)
 

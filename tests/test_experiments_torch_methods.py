@@ -22,6 +22,7 @@ CLASS_WEIGHTS = np.array([1.0, 2.0, 0.5], np.float32)
 LENGTHS = [6, 1, 4, 9, 4, 2, 7, 3, 5, 8, 6]  # two groups of lanes, one not full
 UPDATES = 40_000  # so far; of G-RAT's guidance something is gone by then, but not all
 SETTINGS: dict[str, Any] = {"hidden": 5, "alpha": 0.3, "lambda_c": 0.7, "lambda_s": 1.3, "seed": 3}
+ZEROS: dict[str, Any] = {"skip_gaps": False, "label_columns": False}  # zero vectors in place of unselected tokens
 OWN: dict[str, dict[str, Any]] = {
     "a2r": {"lambda_d": 0.6},
     "dar": {"lambda_a": 0.6},
@@ -39,9 +40,11 @@ def texts() -> tuple[Encoded, Vectors]:
     return Encoded(ids.astype(np.int32), starts, labels.astype(np.int32)), Vectors(words, table, "random")
 
 
-def in_mid_training(name: str, data: Encoded, vectors: Vectors) -> tuple[GradientRationalizer, Session, Batch]:
+def in_mid_training(
+    name: str, data: Encoded, vectors: Vectors, *, skipping: bool = False
+) -> tuple[GradientRationalizer, Session, Batch]:
     """Return a model with weights that are not those of the start, its session, and all texts as one batch."""
-    model: Any = METHODS[name](**SETTINGS, **OWN.get(name, {}))
+    model: Any = METHODS[name](**SETTINGS | ZEROS | OWN.get(name, {}) | {"skip_gaps": skipping})
     model._settings_ = settings = model.settings()
     model.classes_, model.vectors_ = np.arange(3), vectors
     model._make_networks()
@@ -53,7 +56,8 @@ def in_mid_training(name: str, data: Encoded, vectors: Vectors) -> tuple[Gradien
             for parameter in module.parameters():
                 parameter.data += 0.2 * torch.randn(parameter.shape)
     table, (rows,) = prepare(vectors.table, 3, data)
-    losses = Losses(settings["alpha"], settings["lambda_s"], settings["lambda_c"], CLASS_WEIGHTS, False)
+    terms = [settings[name] for name in ("alpha", "lambda_s", "lambda_c")]
+    losses = Losses(*terms, CLASS_WEIGHTS, False, np.ones(3, np.float32))
     session = Session(settings, losses, table, model._optimizers(settings, companions), companions)
     model._in_training(session)
     session.begin(0, 7)
@@ -90,9 +94,10 @@ def reference_of(name: str, model: Any, session: Session, batch: Batch) -> Torch
 
 
 @pytest.mark.parametrize("name", [name for name in TORCH_METHODS if name in METHODS])
-def test_an_update_is_torch_s(name: str) -> None:
+@pytest.mark.parametrize("skipping", [False, True])
+def test_an_update_is_torch_s(name: str, skipping: bool) -> None:
     data, vectors = texts()
-    model, session, batch = in_mid_training(name, data, vectors)
+    model, session, batch = in_mid_training(name, data, vectors, skipping=skipping)
     reference = reference_of(name, model, session, batch)
     padded = PaddedTexts(data, vectors.table).batch(torch.arange(len(data)))
     assert model._update(session, batch) == pytest.approx(reference.update(padded), rel=1e-5)

@@ -111,11 +111,11 @@ def test_binary_cross_entropy_is_torch_s():
 
 def test_masks_are_drawn_with_the_probability_of_selecting():
     places, rows = 1250, 1250 * WIDTH
-    logits, uniform, counted, mask, slopes = floats(2 * rows), floats(rows), floats(rows), floats(rows), floats(rows)
-    logits[:rows], logits[rows : 2 * rows], counted[: rows // 2] = 0.4, -0.8, 1
+    margins, uniform, counted, mask, slopes = (floats(rows) for _ in range(5))
+    margins[:rows], counted[: rows // 2] = -1.2, 1
     uniform[:rows] = np.random.default_rng(0).random(rows, dtype=np.float32)
     uniform[:2] = 0, np.nextafter(np.float32(1), np.float32(0))  # the ends of what is drawn
-    losses.draw_mask(places, rows, logits, uniform, counted, mask, slopes)
+    losses.draw_mask(places, margins, uniform, counted, mask, slopes)
     half = rows // 2
     assert set(mask[:half]) == {0.0, 1.0}
     assert mask[:half].mean() == pytest.approx(1 / (1 + math.exp(1.2)), abs=0.02)
@@ -144,6 +144,12 @@ def test_logarithms_of_any_number_of_numbers():
     assert losses.logarithms(np.zeros(0)).shape == (0,)
 
 
+def test_exponentials_of_any_number_of_numbers():
+    numbers = np.random.default_rng(0).normal(0, 5, 13)
+    np.testing.assert_allclose(losses.exponentials(numbers), np.exp(numbers), rtol=2e-6)
+    assert losses.exponentials(np.zeros(0)).shape == (0,)
+
+
 # ---- over the tokens of a batch
 
 
@@ -163,6 +169,13 @@ def lanes_of_texts(batch):
         yield np.arange(first, last) * WIDTH + column
 
 
+def costs_of(batch):
+    """Return what a selected token counts, different for every text."""
+    costs = floats(batch.groups * WIDTH)
+    costs[: batch.texts] = np.random.default_rng(3).uniform(0.5, 3, batch.texts)
+    return costs
+
+
 @pytest.mark.parametrize("padded", [False, True])
 @pytest.mark.parametrize("alpha", [0.1, 0.9])
 def test_regularisers_and_their_gradients(padded, alpha):
@@ -170,18 +183,44 @@ def test_regularisers_and_their_gradients(padded, alpha):
     mask, gradient = floats(batch.cells), floats(batch.cells)
     drawn = np.random.default_rng(0).random(batch.cells) < 0.5
     mask[: batch.cells] = drawn * batch.counted[: batch.cells]
-    found = losses.regularise(
-        batch.groups, batch.layout.first, batch.counted, mask, losses.Omega(1.5, 0.3, batch.tokens, alpha), gradient
-    )
-    x, switches = graph(mask), torch.zeros(())
-    for cells in lanes_of_texts(batch):
+    costs, omega = costs_of(batch), losses.Omega(1.5, 0.3, batch.tokens, alpha)
+    found = losses.regularise(batch.groups, batch.layout.first, batch.counted, costs, mask, omega, gradient)
+    x, switches, selected = graph(mask), torch.zeros(()), torch.zeros(())
+    for lane, cells in enumerate(lanes_of_texts(batch)):
         own = cells[batch.counted[cells] > 0]
         switches = switches + (x[own[1:]] - x[own[:-1]]).abs().sum()
-    right = 1.5 * (x.sum() / batch.tokens - alpha).abs() + 0.3 * switches
+        selected = selected + float(costs[lane]) * x[own].sum()
+    right = 1.5 * (selected / batch.tokens - alpha).abs() + 0.3 * switches
     right.backward()
     assert found == pytest.approx(right.item(), rel=1e-5)
     there = batch.counted[: batch.cells] > 0
     np.testing.assert_allclose(gradient[: batch.cells][there], x.grad.numpy()[: batch.cells][there], atol=1e-6)
+
+
+def test_pressure_is_on_every_token_by_its_text_s_length_and_cost():
+    batch = batch_of([4, 3, 1, 6, 2, 2, 5, 1, 3])
+    d_mask, slopes, costs, rng = floats(batch.cells), floats(batch.cells), costs_of(batch), np.random.default_rng(0)
+    d_mask[: batch.cells] = rng.normal(size=batch.cells) * batch.real[: batch.cells]
+    slopes[: batch.cells] = rng.random(batch.cells) * batch.real[: batch.cells]
+    right = np.zeros(batch.cells)
+    for lane, cells in enumerate(lanes_of_texts(batch)):
+        own = cells[batch.real[cells] > 0]
+        right[own] = (d_mask[own] + 0.7 * costs[lane] / len(own)) * slopes[own]
+    losses.press(batch.groups, batch.layout.first, batch.real, costs, 0.7, slopes, d_mask)
+    np.testing.assert_allclose(d_mask[: batch.cells], right, atol=1e-6)
+    assert not d_mask[: batch.cells][batch.real[: batch.cells] == 0].any()
+
+
+def test_the_gradient_of_imitation_is_torch_s():
+    batch = batch_of([4, 3, 1, 6, 2, 2, 5, 1, 3])
+    margins, targets, gradient = (floats(batch.cells) for _ in range(3))
+    rng, there = np.random.default_rng(0), batch.real[: batch.cells] > 0
+    margins[: batch.cells], targets[: batch.cells] = 3 * rng.normal(size=batch.cells), rng.random(batch.cells) < 0.4
+    losses.imitation(batch.places, margins, targets, batch.real, 1 / batch.tokens, gradient)
+    x = graph(margins[: batch.cells][there])
+    F.binary_cross_entropy_with_logits(x, torch.from_numpy(targets[: batch.cells][there])).backward()
+    np.testing.assert_allclose(gradient[: batch.cells][there], x.grad, atol=1e-6)
+    assert not gradient[: batch.cells][~there].any()
 
 
 def test_pairs_of_neighbours_are_counted_where_masks_are():

@@ -39,7 +39,7 @@ def numbers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
 
 
 def test_the_number_of_threads_changes_no_bit(numbers):
-    assert len(numbers["this"]) == 3
+    assert len(numbers["this"]) == 4
     assert hashes(3) == numbers["this"]
 
 

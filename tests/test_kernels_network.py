@@ -115,6 +115,10 @@ def check_texts(module, data, vectors, mask):
     again, nothing = both.network.texts_back(both.batch, both.weights, lanes, d_logits, asked=False)
     assert len(nothing) == 0
     np.testing.assert_array_equal(again, gradient)
+    both.network.texts(both.batch, both.weights, lanes, soft=soft)
+    nothing, same = both.network.texts_back(both.batch, both.weights, lanes, d_logits, frozen=True)
+    assert len(nothing) == 0
+    np.testing.assert_array_equal(same, d_mask)
 
 
 def pad_floats(flat, data):

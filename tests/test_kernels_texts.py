@@ -3,7 +3,8 @@ import pytest
 
 from genspp.data.encode import Encoded
 from genspp.kernels.lanes import WIDTH
-from genspp.kernels.texts import lay_out_batch, make_layout, stretches, whole
+from genspp.kernels.memory import floats
+from genspp.kernels.texts import lay_out_batch, lay_tokens, make_layout, stretches, whole
 from genspp.model.passes import Batch, prepare
 
 STARTS = np.array([0, 1, 4, 6])
@@ -65,3 +66,20 @@ def test_tokens_and_texts_come_back_in_their_order(texts):
     np.testing.assert_array_equal(batch.by_text(batch.layout.labels, 1).ravel(), data.labels)
     assert batch.tokens == starts[-1] == batch.real.sum() == batch.lengths.sum()
     assert batch.shares.sum() == pytest.approx(1)
+
+
+def test_numbers_of_tokens_come_to_the_places_of_their_texts():
+    lengths = np.array([2, 6, 4, 1, 4, 3, 5, 1, 2, 3, 7])
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    data = Encoded(np.ones(starts[-1], np.int32), starts, np.zeros(len(lengths), np.int32))
+    _, (rows,) = prepare(np.ones((2, 2), np.float32), 2, data)
+    chosen = np.array([7, 1, 0, 3, 10, 9, 5, 6, 4])  # two groups of lanes, one not full
+    batch = Batch(rows, chosen, WEIGHTS, 4, make_layout(len(chosen), 7, rows.words))
+    flat, lanes = np.arange(1, starts[-1] + 1, dtype=np.float32), floats(batch.cells)
+    lay_tokens(batch.texts, batch.layout, rows.texts.begin, rows.texts.span, flat, lanes)
+    right = np.zeros(batch.cells, np.float32)
+    for lane, text in enumerate(batch.layout.rows[: batch.texts]):
+        first = batch.layout.first[lane // WIDTH] * WIDTH + lane % WIDTH
+        right[first : first + lengths[text] * WIDTH : WIDTH] = flat[starts[text] : starts[text + 1]]
+    np.testing.assert_array_equal(lanes[: batch.cells], right)
+    np.testing.assert_array_equal(right > 0, batch.real[: batch.cells] > 0)

@@ -4,7 +4,18 @@ import pytest
 from genspp.kernels.memory import floats
 from genspp.methods.a2r import A2R
 from genspp.methods.in_training import Tally
-from gradient_tools import LENGTHS, choices, classified, cross_entropy, divergence, lanes, likelier, omega, prepared
+from gradient_tools import (
+    LENGTHS,
+    choices,
+    classified,
+    cross_entropy,
+    divergence,
+    each_reading,
+    lanes,
+    likelier,
+    omega,
+    prepared,
+)
 
 
 def attention(logits, batch):
@@ -27,9 +38,9 @@ def loss_of(model, session, batch, weight):
     return task + weight * apart + omega(mask, batch, session.losses)
 
 
-@pytest.mark.parametrize("preset", ["sound", "paper"])
-def test_the_loss_is_the_hand_computed_one(preset):
-    model, session, batch = prepared(A2R, preset=preset, lambda_d=0.6)
+@each_reading
+def test_the_loss_is_the_hand_computed_one(reading):
+    model, session, batch = prepared(A2R, **reading, lambda_d=0.6)
     expected = loss_of(model, session, batch, 0.6)
     assert model._update(session, batch) == pytest.approx(expected, rel=1e-5)
 

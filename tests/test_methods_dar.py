@@ -4,12 +4,12 @@ import pytest
 from genspp.methods.dar import DAR
 from genspp.methods.in_training import Tally
 from genspp.model.weights import flatten
-from gradient_tools import again, choices, classified, cross_entropy, drawn, likelier, omega, prepared
+from gradient_tools import again, choices, classified, cross_entropy, drawn, each_reading, likelier, omega, prepared
 
 
-@pytest.mark.parametrize("preset", ["sound", "paper"])
-def test_the_loss_is_the_hand_computed_one(preset):
-    model, session, batch = prepared(DAR, preset=preset, lambda_a=0.6)
+@each_reading
+def test_the_loss_is_the_hand_computed_one(reading):
+    model, session, batch = prepared(DAR, **reading, lambda_a=0.6)
     mask = drawn(choices(model.model_.generator, batch), batch, again(session))
     expected = cross_entropy(classified(model.model_.predictor, batch, mask), batch) + omega(
         mask, batch, session.losses

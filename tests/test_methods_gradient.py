@@ -17,11 +17,15 @@ from genspp.methods import METHODS, Rationalizer
 from genspp.methods.fr import FR
 from genspp.methods.gradient import GradientRationalizer
 from genspp.methods.in_training import Tally
+from genspp.methods.mcd import MCD
 from genspp.model.weights import flatten
 from gradient_tools import QUICK, Notebook, choices, classified, cross_entropy, likelier, omega, prepared
 
 KINDS = [kind for kind in METHODS.values() if issubclass(kind, GradientRationalizer)]
 SHORT = QUICK | {"max_epochs": 6, "patience": 4}
+# MCD's predictor has no norm, and behind predictors that skip gaps an unselected token is heard of only through the
+# selected ones: of 4 hidden units too few speak, and on some seeds the highlights stay empty. It gets the default size.
+LARGER: dict[type, dict[str, int]] = {MCD: {"hidden": 16}}
 TEXTS, LABELS = sentences(180)
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 
@@ -29,7 +33,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name_
 @pytest.fixture(scope="module")
 def trained():
     """Every method, trained once."""
-    return {kind: kind(**QUICK).fit(TEXTS, LABELS) for kind in KINDS}
+    return {kind: kind(**QUICK | LARGER.get(kind, {})).fit(TEXTS, LABELS) for kind in KINDS}
 
 
 def same_weights(one, other):
@@ -149,7 +153,7 @@ def test_a_training_that_diverges_says_so_or_keeps_an_epoch_of_numbers(kind, cap
 
 @each_kind
 def test_copies_and_second_fits(kind, trained):
-    model = kind(**QUICK | {"max_epochs": 2}).fit(TEXTS, LABELS)
+    model = kind(**QUICK | LARGER.get(kind, {}) | {"max_epochs": 2}).fit(TEXTS, LABELS)
     expected = model.predict_proba(TEXTS)
     for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         np.testing.assert_array_equal(twin.predict_proba(TEXTS), expected)
@@ -182,16 +186,26 @@ def test_settings_behave_as_scikit_learn_wants(kind):
 def test_presets_differ_in_masks_and_padding(kind):
     sound, paper = kind().settings(), kind(preset="paper").settings()
     differing = {name for name in sound if sound[name] != paper[name]} - {"preset"}
-    assert differing - set(vars(kind).get("own", {})) == {"eval_mask", "padding_in_losses"}
+    assert differing - set(vars(kind).get("own", {})) == {
+        "eval_mask",
+        "padding_in_losses",
+        "skip_gaps",
+        "label_columns",
+    }
     assert (sound["eval_mask"], paper["eval_mask"]) == ("argmax", "sample")
+    assert (sound["skip_gaps"], sound["label_columns"]) == (True, True)
+    assert (paper["skip_gaps"], paper["label_columns"]) == (False, False)
     assert (sound["alpha"], sound["lambda_c"], sound["hidden"]) == (0.2, 0.0, 16)
 
 
 @each_kind
 def test_the_paper_s_data_sets_have_the_paper_s_settings(kind):
-    on_toy, on_hate = (kind.settings_on(family, "sound") for family in ("toy", "hatexplain"))
-    assert (on_toy["hidden"], on_toy["alpha"], on_toy["lambda_c"], on_toy["vector_width"]) == (8, 0.15, 2.0, 25)
-    assert (on_hate["hidden"], on_hate["alpha"], on_hate.get("lambda_c", 0.0)) == (16, 0.22, 0.0)
+    for preset, hidden, wanted in (("sound", 16, ["toxic"]), ("paper", 8, None)):
+        on_toy, on_hate = (kind.settings_on(family, preset) for family in ("toy", "hatexplain"))
+        assert (on_toy["hidden"], on_toy["alpha"], on_toy["lambda_c"]) == (hidden, 0.15, 2.0)
+        assert (on_toy["vectors"], on_toy["vector_width"], on_toy["label_columns"]) == ("onehot", 25, False)
+        assert (on_hate["hidden"], on_hate["alpha"], on_hate.get("lambda_c", 0.0)) == (16, 0.22, 0.0)
+        assert (on_toy.get("evidence_for"), on_hate.get("evidence_for")) == (None, wanted)
 
 
 @each_kind

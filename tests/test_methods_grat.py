@@ -14,6 +14,7 @@ from genspp.methods import GRAT
 from genspp.methods.gradient import Losses, Session
 from genspp.methods.grat import guide_loss
 from genspp.model.optimizer import Adam
+from gradient_tools import MARK_COSTS, each_reading
 from guider_tools import WEIGHTS, by_text, gradient_of, laid_out, logits_of, shaken
 
 LENGTHS = [6, 4, 4, 2, 1, 3, 3, 5, 2, 1, 7]
@@ -38,7 +39,7 @@ def prepared(**settings):
     full, companions = model._settings_, model._companions(model._shape())
     shaken(companions, seed=1)
     terms = [full[name] for name in ("alpha", "lambda_s", "lambda_c")]
-    losses = Losses(*terms, WEIGHTS[:3], full["padding_in_losses"])
+    losses = Losses(*terms, WEIGHTS[:3], full["padding_in_losses"], MARK_COSTS)
     table, batch, texts = laid_out(LENGTHS, 3, 3, model.vectors_.table, padded=full["padding_in_losses"])
     session = Session(full, losses, table, model._optimizers(full, companions), companions)
     model._in_training(session)
@@ -134,9 +135,9 @@ def graph_loss(model, session, batch, texts, attention, guided, guidance):
     margins = logits[..., 1] - logits[..., 0] + torch.log(uniform) - torch.log(1 - uniform)
     counted = torch.ones_like(real) if padded else real
     mask = ((margins > 0).float() + (margins.sigmoid() - margins.sigmoid().detach())) * counted
-    answer = pair.predictor(vectors, real, mask)
+    answer, costs = pair.predictor(vectors, real, mask), torch.from_numpy(MARK_COSTS)[labels]
     loss = F.cross_entropy(answer, labels, torch.from_numpy(WEIGHTS[:3]))
-    loss = loss + settings["lambda_s"] * (mask.sum() / real.sum() - settings["alpha"]).abs()
+    loss = loss + settings["lambda_s"] * ((mask.sum(1) * costs).sum() / real.sum() - settings["alpha"]).abs()
     switches = (mask[:, 1:] - mask[:, :-1]).abs() * counted[:, 1:]
     loss = loss + settings["lambda_c"] * switches.sum() / counted[:, 1:].sum()
     lengths = real.sum(1, keepdim=True)
@@ -147,10 +148,10 @@ def graph_loss(model, session, batch, texts, attention, guided, guidance):
     return loss + settings["lambda_jsd"] * (1 - guidance) * divergence(answer, guided)
 
 
-@pytest.mark.parametrize("preset", ["sound", "paper"])
-def test_the_pair_s_update_is_that_of_torch_s_graph(preset):
+@each_reading
+def test_the_pair_s_update_is_that_of_torch_s_graph(reading):
     terms = {"lambda_g": 1.7, "lambda_jsd": 0.6, "decay": 0.01}
-    model, session, batch, texts = prepared(preset=preset, pretrain_epochs=2, **terms)
+    model, session, batch, texts = prepared(**reading, pretrain_epochs=2, **terms)
     session.begin(4, 7)
     session.updates += 3  # 17 updates of the pair were before
     with torch.no_grad():

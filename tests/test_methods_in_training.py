@@ -10,7 +10,19 @@ from genspp.methods.in_training import Losses, Tally
 from genspp.methods.masks import MASKS
 from genspp.methods.rnp import RNP
 from genspp.model.passes import Batch, prepare
-from gradient_tools import CLASS_WEIGHTS, TABLE, TEXTS, again, choices, drawn, lanes, likelier, omega, prepared
+from gradient_tools import (
+    CLASS_WEIGHTS,
+    MARK_COSTS,
+    TABLE,
+    TEXTS,
+    again,
+    choices,
+    drawn,
+    lanes,
+    likelier,
+    omega,
+    prepared,
+)
 
 
 @pytest.mark.parametrize("preset", ["sound", "paper"])
@@ -49,7 +61,7 @@ def test_a_tally_of_parts_is_the_loss_of_the_whole(preset):
 
 def test_where_no_text_weighs_anything_there_is_no_loss():
     _, session, batch = prepared(RNP)
-    tally = Tally(Losses(0.3, 1.0, 0.0, np.zeros(3, np.float32), False))
+    tally = Tally(Losses(0.3, 1.0, 0.0, np.zeros(3, np.float32), False, MARK_COSTS))
     predictor = session.predictors[0]
     tally.add_task(predictor, predictor.look(batch, batch.real), batch)
     assert tally.task == 0

@@ -10,6 +10,7 @@ from gradient_tools import (
     cross_entropy,
     divergence,
     drawn,
+    each_reading,
     everything,
     likelier,
     omega,
@@ -23,9 +24,9 @@ def test_parameter_counts():
     assert (parameter_count(MCD, "toy"), parameter_count(MCD, "hatexplain")) == (3477, 8452)
 
 
-@pytest.mark.parametrize("preset", ["sound", "paper"])
-def test_both_losses_are_the_hand_computed_ones(preset):
-    model, session, batch = prepared(MCD, preset=preset)
+@each_reading
+def test_both_losses_are_the_hand_computed_ones(reading):
+    model, session, batch = prepared(MCD, **reading)
     network, noise = model.model_, again(session)
     mask = drawn(choices(network.generator, batch), batch, noise)
     expected = cross_entropy(classified(network.predictor, batch, mask), batch)

@@ -3,16 +3,26 @@ import pytest
 
 from genspp.methods.in_training import Tally
 from genspp.methods.mgr import MGR
-from gradient_tools import again, choices, classified, cross_entropy, drawn, omega, parameter_count, prepared
+from gradient_tools import (
+    again,
+    choices,
+    classified,
+    cross_entropy,
+    drawn,
+    each_reading,
+    omega,
+    parameter_count,
+    prepared,
+)
 
 
 def test_parameter_counts():
     assert (parameter_count(MGR, "toy"), parameter_count(MGR, "hatexplain")) == (7001, 17032)
 
 
-@pytest.mark.parametrize("preset", ["sound", "paper"])
-def test_the_loss_is_the_sum_over_the_generators(preset):
-    model, session, batch = prepared(MGR, preset=preset)
+@each_reading
+def test_the_loss_is_the_sum_over_the_generators(reading):
+    model, session, batch = prepared(MGR, **reading)
     noise, expected = again(session), 0.0
     for generator in (model.model_.generator, *session.companions["generators"]):
         mask = drawn(choices(generator, batch), batch, noise)

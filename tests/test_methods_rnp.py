@@ -2,16 +2,26 @@ import numpy as np
 import pytest
 
 from genspp.methods.rnp import RNP
-from gradient_tools import again, choices, classified, cross_entropy, drawn, omega, parameter_count, prepared
+from gradient_tools import (
+    again,
+    choices,
+    classified,
+    cross_entropy,
+    drawn,
+    each_reading,
+    omega,
+    parameter_count,
+    prepared,
+)
 
 
 def test_parameter_counts():
     assert (parameter_count(RNP, "toy"), parameter_count(RNP, "hatexplain")) == (3509, 8516)
 
 
-@pytest.mark.parametrize("preset", ["sound", "paper"])
-def test_the_loss_is_the_hand_computed_one(preset):
-    model, session, batch = prepared(RNP, preset=preset)
+@each_reading
+def test_the_loss_is_the_hand_computed_one(reading):
+    model, session, batch = prepared(RNP, **reading)
     mask = drawn(choices(model.model_.generator, batch), batch, again(session))
     expected = cross_entropy(classified(model.model_.predictor, batch, mask), batch) + omega(
         mask, batch, session.losses
