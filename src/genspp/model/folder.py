@@ -95,7 +95,7 @@ def load_folder(folder: Path) -> SavedModel:
         config, weights = _from_format_1(config, weights)
     method, settings = _field(folder, config, "method", str), _field(folder, config, "settings", dict)
     if number < FORMAT:
-        settings = _as_format_3(method, settings)
+        settings = completed(method, settings)
     if isinstance(settings.get("class_weight"), list):
         settings = {**settings, "class_weight": _pairs(folder, settings["class_weight"])}
     return SavedModel(
@@ -200,7 +200,7 @@ def _from_format_1(config: Any, weights: Arrays) -> tuple[dict[str, Any], Arrays
     return config, weights
 
 
-def _as_format_3(method: str, settings: dict[str, Any]) -> dict[str, Any]:
+def completed(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of an older model as this version would have written them: it predicts as it did."""
     before = _BEFORE_3 | (_GENSPP_BEFORE_3 if method == "genspp" else {})
     return before | {name: value for name, value in settings.items() if name != _GONE}
