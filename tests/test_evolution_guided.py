@@ -34,7 +34,7 @@ def test_children_climb_between_their_parents_judges_or_between_readers():
     search = advance(watched(seen), 1)
     fresh = []
     for _ in range(30):
-        known = {int(seed): genome for seed, genome in zip(search.individuals.seeds, search.individuals.genomes)}
+        known = {one.seed: one.genome for one in search.individuals}
         genomes, _ = search.ask()
         parents, climbs = seen[-1]
         assert len(genomes) == len(climbs) + 1 == 9

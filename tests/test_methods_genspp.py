@@ -322,7 +322,9 @@ def test_evidence_for_some_classes_makes_marks_in_the_others_dear(monkeypatch):
     some, all_of_them = tasks
     assert some.mark_costs.tolist() == [3, 1, 3]  # food, sport, tech
     everything = np.ones(len(some.val.ids), np.uint8)
-    assert some.selection_rate(everything) == pytest.approx(np.mean([1 if label == 1 else 3 for label in some.val.labels]))
+    assert some.selection_rate(everything) == pytest.approx(
+        np.mean([1 if label == 1 else 3 for label in some.val.labels])
+    )
     assert all_of_them.selection_rate(everything) == 1
     # Texts that want no mark have no gaps: an adversary that saw gaps would see the class.
     assert (some.adversary, all_of_them.adversary) == ("packed", "gaps")

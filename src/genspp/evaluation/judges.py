@@ -87,7 +87,7 @@ class Subject:
             np.concatenate([np.zeros(1, np.int64), np.cumsum(np.tile(data.lengths, COPIES))]),
             np.tile(data.labels, COPIES),
         )
-        return Marked(copies, random_mask(seed_of(self.seed, Purpose.AUDIT_HIGHLIGHTS), part, 0, copies))
+        return Marked(copies, random_mask(seed_of(self.seed, Purpose.AUDIT_HIGHLIGHTS, part), 0, 0, copies))
 
 
 def subject_of(model: Rationalizer, splits: Splits) -> Subject:
