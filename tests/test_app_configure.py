@@ -3,7 +3,7 @@ import json
 import pytest
 
 from conftest import sentences
-from genspp.app.configure import assignments, configure, data_of
+from genspp.app.configure import assignments, configure, data_of, estimator_of
 from genspp.app.runs import Run
 from genspp.data.records import Columns
 from genspp.data.sources import Options
@@ -62,7 +62,7 @@ def test_what_goes_with_a_source_is_filled_in_and_what_was_chosen_stays():
 def test_a_file_that_is_called_like_a_data_set_is_a_file(table):
     config, data = configure(str(table), options=OPTIONS)
     assert data.source.may_be_shown and config["data"]["source"] == str(table)
-    assert config["settings"]["penalise_empty"] and config["settings"]["hidden"] == 8
+    assert config["settings"]["skip_gaps"] and config["settings"]["hidden"] == 16
     assert config["data"]["rows"] == {"train": 39, "val": 9, "test": 12}
     json.dumps(config)
 
@@ -73,6 +73,8 @@ def test_what_is_wrong_is_found_before_anything_is_made(table):
         ({"population": 3}, "population is 3"),
         ({"preset": "best"}, "preset is 'best'"),
         ({"class_weight": {"food": 0}}, "above 0"),
+        ({"evidence_for": ["sport", "music"]}, "evidence_for names 'music', which is no label; the labels are food, "),
+        ({"readers": False}, "readers is False"),
         ({"validation_fraction": 0.1}, "a split column or --val"),
         ({"vector_width": 30}, "vector_width is 30"),
     ]:
@@ -98,8 +100,13 @@ def test_a_run_finds_its_data_again(table, tmp_path):
     glove.write_text("goal 1 2\nsoup 3 4\nchip 5 7\n")
     with pytest.raises(RunError, match=r"v\.txt has changed since"):
         data_of(run)
-    # A run of 0.1.0 names a column more and no checksum.
+    # A run of 0.1.0 names a column more and no checksum; it has a setting that is gone, and lacks newer ones.
     old = json.loads(json.dumps(config))
+    for name in ("skip_gaps", "label_columns", "objective", "start", "readers", "search"):
+        del old["settings"][name]
+    old["settings"]["penalise_empty"] = True
+    restored = estimator_of(Run(tmp_path / "old", old)).settings(3)
+    assert not any(restored[name] for name in ("skip_gaps", "label_columns", "readers"))
     del old["data"]["vectors_sha256"]
     old["data"]["columns"]["id"] = None
     assert data_of(Run(tmp_path / "old", old)).splits.rows == data.splits.rows

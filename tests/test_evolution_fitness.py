@@ -2,8 +2,8 @@ import math
 
 import pytest
 
-from genspp.evolution.fitness import PaperObjective, combined_loss
-from genspp.population.evaluator import Evaluation
+from genspp.evolution.fitness import EvidenceObjective, PaperObjective, combined_loss
+from genspp.population.evaluator import Evaluation, Terms
 
 
 def test_combined_loss_is_the_papers_equation():
@@ -41,3 +41,47 @@ def test_nan_is_worst(loss, graded):
     assert objective.fitness(Evaluation(loss, 0.1)) == 0.0
     assert not objective.feasible(Evaluation(loss, 0.1))
     assert objective.fitness(Evaluation(50.0, 1.0)) > 0.0
+
+
+EVIDENCE = EvidenceObjective(chance=1.0, full=0.2, completeness=0.4, insufficiency=5.0, epsilon=0.02)
+
+
+@pytest.mark.parametrize(
+    ("evaluation", "cost"),
+    [
+        (Evaluation(0.2, 0.1, 1.0), 0.1),  # as good as the full text, and nothing left: what it selects
+        (Evaluation(0.0, 0.1, 1.7), 0.1),  # better than that is worth nothing
+        (Evaluation(0.22, 0.1, 1.0), 0.1),  # epsilon is free
+        (Evaluation(0.32, 0.1, 1.0), 0.1 + 5 * 0.1),
+        (Evaluation(0.2, 0.1, 0.6), 0.1 + 0.4 * 0.5),  # half of 0.8 nats is left over
+        (Evaluation(0.2, 0.1, 0.2), 0.1 + 0.4),
+        (Evaluation(0.42, 0.3, 0.8), 0.3 + 5 * 0.2 + 0.4 * 0.25),
+        (Evaluation(1.0, 0.0, 0.2), 0.0 + 5 * 0.78 + 0.4),  # nothing selected
+    ],
+)
+def test_the_cost_of_evidence_by_hand(evaluation, cost):
+    assert EVIDENCE.cost(evaluation) == pytest.approx(cost)
+    assert EVIDENCE.fitness(evaluation) == pytest.approx(1 / (cost + 1e-8))
+
+
+def test_shares_feasibility_and_terms_of_evidence():
+    shares = EVIDENCE.shares(Evaluation(0.4, 0.1, 0.8))
+    assert shares == {"sufficiency": pytest.approx(0.75), "left_over": pytest.approx(0.25)}
+    assert EVIDENCE.feasible(Evaluation(0.2199, 0.1, 1.0)) and not EVIDENCE.feasible(Evaluation(0.221, 0.1, 1.0))
+    assert EVIDENCE.terms == Terms(5.0, pytest.approx(0.4 / 0.8), 1.0)
+
+
+def test_evidence_that_is_no_number_is_worst():
+    for loss in (math.nan, math.inf):
+        assert EVIDENCE.cost(Evaluation(loss, 0.1, 1.0)) == math.inf
+        assert EVIDENCE.cost(Evaluation(0.2, 0.1, loss)) == math.inf  # an adversary that diverged proves nothing
+        assert EVIDENCE.fitness(Evaluation(loss, 0.1, 1.0)) == EVIDENCE.fitness(Evaluation(0.2, 0.1, loss)) == 0.0
+    assert not EVIDENCE.feasible(Evaluation(math.nan, 0.1, 1.0))
+    alone = EvidenceObjective(1.0, 0.2, 0.0, 5.0, 0.02)  # without an adversary nobody asks for its loss
+    assert alone.cost(Evaluation(0.2, 0.1)) == 0.1
+
+
+def test_where_the_full_text_tells_nothing_no_cost_explodes():
+    lost = EvidenceObjective(chance=1.0, full=1.3, completeness=0.4, insufficiency=5.0, epsilon=0.02)
+    assert lost.gap == pytest.approx(1e-3)
+    assert math.isfinite(lost.cost(Evaluation(1.0, 0.1, 1.0))) and math.isfinite(lost.terms.rest)

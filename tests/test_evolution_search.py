@@ -12,8 +12,9 @@ from genspp.evolution.search import STRATEGIES, Search, strategy_settings
 from genspp.population.evaluator import Evaluation
 
 OBJECTIVE = PaperObjective(threshold=10.0)
-SETTINGS = {name: setting.default for name, setting in strategy_settings().items()} | {"seed": 1, "population": 8}
-VARIANTS = [("genetic", {}), ("genetic", {"reevaluate_elites": True}), ("sepcma", {})]
+SETTINGS = {name: setting.default for name, setting in strategy_settings().items()}
+SETTINGS |= {"seed": 1, "population": 8, "generations": 100}
+VARIANTS = [("genetic", {}), ("genetic", {"reevaluate_elites": True}), ("guided", {}), ("sepcma", {})]
 every_search = pytest.mark.parametrize(
     ("name", "options"), VARIANTS, ids=lambda value: value if isinstance(value, str) else " ".join(value)
 )
@@ -24,12 +25,21 @@ def draw(count, genes=12):
 
 
 def start(name, **options) -> Search:
-    return STRATEGIES[name](draw, OBJECTIVE, SETTINGS | options)
+    return STRATEGIES[name](draw, OBJECTIVE, SETTINGS | options, climb)
+
+
+def climb(genomes, climbs):
+    """Steps towards 0.5, with a noise of their own: what a gradient would do."""
+    found = []
+    for genome, way in zip(genomes, climbs, strict=True):
+        noise = np.random.default_rng(way.seed).normal(0, 0.02, genome.shape)
+        found.append(genome + way.learning_rate * way.steps / 50 * (0.5 - genome) + noise)
+    return np.stack(found).astype(np.float32)
 
 
 def sphere(genomes):
     """The closer a genome is to 0.5 everywhere, the lower its selection rate."""
-    return [Evaluation(0.0, min(1.0, float(np.mean(np.abs(genome - 0.5))))) for genome in genomes]
+    return [Evaluation(0.0, min(1.0, float(np.mean(np.abs(genome - 0.5)))), 1.0) for genome in genomes]
 
 
 def advance(search, generations, judge=sphere):
@@ -69,9 +79,10 @@ def test_it_finds_better_individuals(name, options):
 @every_search
 def test_the_first_population_is_the_one_drawn(name, options):
     genomes, seeds = start(name, **options).ask()
-    np.testing.assert_array_equal(genomes, draw(8))
+    count = 16 if name == "guided" else 8  # of twice as many the better half is kept
+    np.testing.assert_array_equal(genomes, draw(count))
     assert genomes.dtype == np.float32
-    assert len(seeds) == 8
+    assert len(seeds) == count
 
 
 @every_search
@@ -80,6 +91,13 @@ def test_generations_count_from_the_first_population(name, options):
     assert search.generation == -1
     assert advance(search, 1).generation == 0
     assert advance(search, 3).generation == 3
+
+
+@every_search
+def test_it_is_finished_when_all_generations_were_told(name, options):
+    search = advance(start(name, generations=3, **options), 3)
+    assert not search.finished
+    assert advance(search, 1).finished
 
 
 @every_search
@@ -126,6 +144,19 @@ def test_restored_it_goes_on_as_if_nothing_had_happened(name, options, generatio
 
 
 @every_search
+def test_interrupted_after_every_generation_it_is_the_same_search(name, options):
+    whole, search = advance(start(name, **options), 1), advance(start(name, **options), 1)
+    for _ in range(5):
+        state = search.state()
+        search = start(name, **options)
+        search.restore(through_a_file(state))
+        before = through_a_file(state)
+        assert_same(advance(search, 1), advance(whole, 1))
+        for key, value in before.items():  # nor does what follows change a state that somebody kept
+            np.testing.assert_array_equal(state[key], value, err_msg=key)
+
+
+@every_search
 def test_nan_is_worst(name, options):
     search = start(name, **options)
     genomes, _ = search.ask()
@@ -148,12 +179,13 @@ def test_it_survives_a_generation_of_nan(name, options):
 
 @every_search
 def test_a_new_field_of_the_evaluation_is_kept_without_another_line(name, options, monkeypatch):
-    richer = make_dataclass("Richer", [("adversary", float)], bases=(Evaluation,), frozen=True)
+    richer = make_dataclass("Richer", [("patience", float, 0.0)], bases=(Evaluation,), frozen=True)
     monkeypatch.setattr(individuals, "Evaluation", richer)
 
     def judge(genomes):
         return [
-            richer(e.task_loss, e.selection_rate, float(g[0])) for e, g in zip(sphere(genomes), genomes, strict=True)
+            richer(e.task_loss, e.selection_rate, e.rest_loss, float(g[0]))
+            for e, g in zip(sphere(genomes), genomes, strict=True)
         ]
 
     search = advance(start(name, **options), 3, judge)
@@ -161,11 +193,11 @@ def test_a_new_field_of_the_evaluation_is_kept_without_another_line(name, option
     resumed = start(name, **options)
     resumed.restore(state)
     best = resumed.best()
-    assert best.evaluation.adversary == float(best.genome[0])
+    assert best.evaluation.patience == float(best.genome[0])
 
 
 def test_settings_of_all_strategies_stand_once_and_a_clash_is_found(monkeypatch):
-    assert {"population", "mutation_sigma", "cma_sigma"} <= set(strategy_settings())
+    assert {"population", "mutation_sigma", "climb_steps", "cma_sigma"} <= set(strategy_settings())
 
     class Clashing(Search):
         own = {"cma_sigma": SETTINGS["seed"]}  # noqa: RUF012

@@ -30,8 +30,9 @@ class Looks(GenSPP):
     own: ClassVar = {"zeal": Setting(1.0, number(0), "how much", paper=3.0)}
     on_source: ClassVar = {"toy": {"zeal": 2.0}, ("toy", "paper"): {"zeal": 4.0}}
 
-    def _train(self, settings, train, val, class_weights, recorder):
-        self.seen = train, val, class_weights
+    def _train(self, settings, lesson, recorder):
+        self.lesson = lesson
+        self.seen = lesson.train, lesson.val, lesson.class_weights
         if self.zeal == 13:
             raise KeyboardInterrupt
 
@@ -44,8 +45,8 @@ def fitted(monkeypatch):
 
 
 def words_of(model, data: Encoded) -> list[str]:
-    words = ["<pad>", "<unknown>", *model.vectors_.words]
-    return [" ".join(words[i] for i in text) for text in data.split(data.ids)]
+    words = ["<pad>", "<unknown>", *model.vectors_.words]  # once, and for every fold of training texts again
+    return [" ".join(words[i % len(words)] for i in text) for text in data.split(data.ids)]
 
 
 # ---------------------------------------------------------------------- settings
@@ -79,7 +80,8 @@ def test_declared_settings_are_the_keyword_arguments():
 
 def test_presets_and_classes_fill_in_what_is_none():
     assert (Looks().settings()["zeal"], Looks(preset="paper").settings()["zeal"]) == (1.0, 3.0)
-    assert [Looks().settings(classes)["hidden"] for classes in (None, 4, 5)] == [None, 8, 16]
+    assert [Looks().settings(classes)["hidden"] for classes in (None, 4, 5)] == [None, 16, 32]
+    assert [Looks(preset="paper").settings(classes)["hidden"] for classes in (None, 4, 5)] == [None, 8, 16]
     assert Looks(hidden=3).settings(9)["hidden"] == 3
     settings = Looks().settings(2)
     assert Looks(**settings).settings(2) == settings  # resolved once is resolved for ever
@@ -88,7 +90,8 @@ def test_presets_and_classes_fill_in_what_is_none():
 def test_settings_of_a_source_come_along_from_the_parents():
     assert Looks.settings_on("toy", "sound") == GenSPP.settings_on("toy", "sound") | {"zeal": 2.0}
     assert Looks.settings_on("toy", "paper")["zeal"] == 4.0
-    assert Looks.settings_on("toy", "sound")["hidden"] == 8
+    assert Looks.settings_on("toy", "sound")["hidden"] == 16
+    assert Looks.settings_on("toy", "paper")["hidden"] == 8
     assert Looks.settings_on("hatexplain", "sound")["hidden"] == 16
     assert "zeal" not in Looks.settings_on("files", "paper")
 
@@ -124,6 +127,17 @@ def test_validation_rows_are_not_trained_on():
 def test_words_of_validation_texts_alone_are_unknown_to_made_vectors():
     model = Looks().fit(TEXTS, LABELS, validation=(["unseen goal"], ["sport"]))
     assert model.seen[1].ids[0] == UNKNOWN != model.seen[1].ids[1]
+
+
+def test_no_validation_row_changes_what_is_read():
+    """Neither their labels nor their words are in the columns that know the labels, nor in the vectors."""
+    one = Looks().fit(TEXTS, LABELS, validation=(["goal soup", "unseen salt"], ["sport", "food"]))
+    other = Looks().fit(TEXTS, LABELS, validation=(["goal soup", "chip", "unseen"], ["food", "sport", "tech"]))
+    np.testing.assert_array_equal(one.lesson.table, other.lesson.table)
+    np.testing.assert_array_equal(one.lesson.train.ids, other.lesson.train.ids)
+    np.testing.assert_array_equal(one.lesson.evidence, other.lesson.evidence)
+    assert one.vectors_.words == other.vectors_.words and "unseen" not in one.vectors_.words
+    assert one.lesson.val.ids.max() < len(one.vectors_.table)  # they read what was learnt on all training texts
 
 
 @pytest.mark.parametrize(

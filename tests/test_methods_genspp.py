@@ -13,10 +13,19 @@ from genspp import GenSPP, Rationalizer
 from genspp.errors import DataError, NotFittedError, SettingsError
 from genspp.evolution.search import STRATEGIES
 from genspp.methods.genspp import make_evaluator
+from genspp.population import evaluator
 from genspp.population.evaluator import Evaluation
 
-SMALL = {"population": 8, "generations": 4, "hidden": 8, "min_steps": 150, "max_epochs": 500, "workers": 1}
+SMALL = {"population": 4, "generations": 3, "hidden": 8, "min_steps": 60, "max_epochs": 60, "workers": 1}
+AS_PUBLISHED = {"search": "genetic", "objective": "paper", "start": "random", "readers": False, "population": 8}
 TEXTS, LABELS = sentences(300)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short_readings():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evaluator, "_READER_STEPS", 300)
+        yield
 
 
 def small(**settings):
@@ -142,7 +151,7 @@ def test_class_weight_moves_the_decisions():
 
 def test_nobody_feasible_is_said_and_the_least_bad_returned(caplog):
     with caplog.at_level(logging.WARNING, logger="genspp"):
-        model = small(threshold=1e-6, generations=2).fit(TEXTS, LABELS)
+        model = small(**AS_PUBLISHED, threshold=1e-6, generations=2).fit(TEXTS, LABELS)
     assert caplog.text.count("has nobody feasible") == 1
     assert "the least bad individual is returned" in caplog.text
     assert len(model.predict(TEXTS[:2])) == 2
@@ -151,16 +160,17 @@ def test_nobody_feasible_is_said_and_the_least_bad_returned(caplog):
 
 
 def test_another_search_goes_through_the_same_contract():
-    model = small(search="sepcma").fit(TEXTS, LABELS)
-    assert [line["generation"] for line in model.history_] == [0, 1, 2, 3, 4]
+    settings = AS_PUBLISHED | {"search": "sepcma"}
+    model = small(**settings).fit(TEXTS, LABELS)
+    assert [line["generation"] for line in model.history_] == [0, 1, 2, 3]
     fitness = [line["best_fitness"] for line in model.history_]
     assert fitness == sorted(fitness) and fitness[-1] > fitness[0]
-    again = small(search="sepcma").fit(TEXTS, LABELS)
+    again = small(**settings).fit(TEXTS, LABELS)
     np.testing.assert_array_equal(model.predict_proba(TEXTS), again.predict_proba(TEXTS))
 
 
 def test_an_unknown_search_is_one_sentence():
-    with pytest.raises(SettingsError, match=r"^search is 'hillclimb'; it takes one of genetic, sepcma\.$"):
+    with pytest.raises(SettingsError, match=r"^search is 'hillclimb'; it takes one of genetic, guided, sepcma\.$"):
         small(search="hillclimb").fit(TEXTS, LABELS)
 
 
@@ -184,8 +194,9 @@ def test_a_search_goes_on_from_its_last_recorded_state(search):
                 raise Interrupted
 
     whole = small(search=search).fit(TEXTS, LABELS)
-    with pytest.raises(Interrupted):
-        small(search=search).fit(TEXTS, LABELS, recorder=Recorder(stop=2))
+    for stop in range(3):  # after every generation
+        with pytest.raises(Interrupted):
+            small(search=search).fit(TEXTS, LABELS, recorder=Recorder(stop=stop))
     resumed = small(search=search).fit(TEXTS, LABELS, recorder=Recorder())
     assert resumed.history_ == whole.history_
     np.testing.assert_array_equal(resumed.predict_proba(TEXTS), whole.predict_proba(TEXTS))
@@ -198,12 +209,14 @@ def test_the_log_has_every_field_of_the_best_evaluation(model):
 def test_settings_that_go_with_a_data_set():
     assert GenSPP.settings_on("toy", "paper") == {
         "hidden": 8,
+        "label_columns": False,
         "vectors": "onehot",
         "vector_width": 26,
         "threshold": 0.1,
     }
     assert "threshold" not in GenSPP.settings_on("hatexplain", "sound")
-    assert GenSPP.settings_on("files", "sound") == {"penalise_empty": True, "generations": 150}
+    assert GenSPP.settings_on("hatexplain", "sound") == {"hidden": 16, "evidence_for": ["toxic"]}
+    assert GenSPP.settings_on("files", "sound") == {}
 
 
 def test_the_paper_preset_differs_as_the_table_says():
@@ -211,6 +224,18 @@ def test_the_paper_preset_differs_as_the_table_says():
     different = {name: (sound[name], paper[name]) for name in sound if sound[name] != paper[name]}
     assert different == {
         "preset": ("sound", "paper"),
+        "search": ("guided", "genetic"),
+        "population": (6, 50),
+        "generations": (60, 100),
+        "start": ("informed", "random"),
+        "cell": ("bigru", "gru"),
+        "objective": ("evidence", "paper"),
+        "epsilon": (0.02, 0.05),
+        "readers": (True, False),
+        "epochs": (1, 3),
+        "learning_rate": (3e-3, 1e-2),
+        "label_columns": (True, False),
+        "skip_gaps": (True, False),
         "normalise_loss": (True, False),
         "graded_failures": (True, False),
         "min_steps": (300, 0),
@@ -224,6 +249,11 @@ def test_the_paper_preset_differs_as_the_table_says():
         ({"preset": "best"}, "preset is 'best'; it takes one of sound, paper."),
         ({"population": 5}, "population is 5; it takes an even number"),
         ({"generations": -1}, "generations is -1"),
+        ({"objective": "paper"}, "the paper's objective has no gradient; choose search genetic and start random"),
+        ({"readers": False}, "readers is False, but search guided and start informed climb between readers."),
+        ({"evidence_for": ["music"]}, "evidence_for names 'music', which is no label; the labels are food, sport, "),
+        ({"evidence_for": []}, "evidence_for is []; it takes None, or a list of labels."),
+        ({"evidence_for": "sport"}, "evidence_for is 'sport'; it takes None, or a list of labels."),
         ({"hidden": 0}, "hidden is 0"),
         ({"seed": -1}, "seed is -1"),
         ({"validation_fraction": 1.0}, "validation_fraction is 1.0"),
@@ -277,3 +307,35 @@ def test_a_setting_of_another_search_is_refused():
     with pytest.raises(SettingsError, match="mutation_sigma is not a setting of the search 'sepcma'"):
         GenSPP(search="sepcma", mutation_sigma=0.1).settings()
     assert GenSPP(search="genetic", mutation_sigma=0.1).settings()["mutation_sigma"] == 0.1
+
+
+def test_evidence_for_some_classes_makes_marks_in_the_others_dear(monkeypatch):
+    tasks = []
+
+    def spy(engine, task, workers):
+        tasks.append(task)
+        return make_evaluator(engine, task, workers)
+
+    monkeypatch.setattr("genspp.methods.genspp.make_evaluator", spy)
+    small(generations=0, evidence_for=["sport"]).fit(TEXTS, LABELS)
+    small(generations=0).fit(TEXTS, LABELS)
+    some, all_of_them = tasks
+    assert some.mark_costs.tolist() == [3, 1, 3]  # food, sport, tech
+    everything = np.ones(len(some.val.ids), np.uint8)
+    assert some.selection_rate(everything) == pytest.approx(
+        np.mean([1 if label == 1 else 3 for label in some.val.labels])
+    )
+    assert all_of_them.selection_rate(everything) == 1
+    # Texts that want no mark have no gaps: an adversary that saw gaps would see the class.
+    assert (some.adversary, all_of_them.adversary) == ("packed", "gaps")
+
+
+def test_without_completeness_there_is_no_adversary(monkeypatch):
+    model = small(generations=1, completeness=0.0).fit(TEXTS, LABELS)
+    assert model.history_[-1]["best_rest_loss"] is None
+    assert model.history_[-1]["best_fitness"] > 0
+
+
+def test_a_search_ends_when_it_stalls():
+    model = small(generations=40, population=2, stall=1).fit(TEXTS, LABELS)
+    assert len(model.history_) < 40

@@ -124,3 +124,20 @@ def test_a_folder_of_0_1_0_is_read(folder):
     assert {name.replace(".gru.", ".encoder.gru.") for name in names} < back.weights.keys()
     alter(folder, "config.json", lambda config: {**config, "method": "FR"})
     assert load_folder(folder).weights.keys() >= set(names)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_settings_of_older_folders_are_completed_so_that_predictions_stay(folder, number):
+    old = {"preset": "sound", "hidden": 4, "cell": "bigru", "penalise_empty": True}
+    save_folder(folder, replace(MODEL, settings=old))
+    assert load_folder(folder).settings == old  # of this version: nothing is touched
+    kind = "corpus" if number == 1 else {"kind": "corpus"}
+    alter(folder, "config.json", lambda config: {**config, "format": number, "vectors": kind})
+    new = {"label_columns": False, "skip_gaps": False}
+    searched = {"search": "genetic", "objective": "paper", "start": "random", "readers": False}
+    assert load_folder(folder).settings == {"preset": "sound", "hidden": 4, "cell": "bigru"} | new | searched
+    alter(folder, "config.json", lambda config: {**config, "method": "fr"})
+    assert load_folder(folder).settings == {"preset": "sound", "hidden": 4, "cell": "bigru"} | new
+    kept = {"skip_gaps": True, "label_columns": True}  # as development versions of format 2 wrote them
+    alter(folder, "config.json", lambda config: {**config, "settings": kept})
+    assert load_folder(folder).settings == kept

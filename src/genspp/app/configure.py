@@ -14,6 +14,8 @@ from genspp.data.vectors import NAMED, Vectors, build_vectors
 from genspp.errors import RunError, SettingsError
 from genspp.methods.arguments import class_weights, classes_of
 from genspp.methods.base import METHODS, Rationalizer
+from genspp.methods.lesson import mark_costs
+from genspp.model.folder import completed
 from genspp.settings import parse
 
 
@@ -71,6 +73,7 @@ def configure(
     # All of them, so that a later version's defaults do not change a resumed run.
     settings = estimator.settings(len(classes)) | {"tokenizer": data.splits.tokenizer}
     class_weights(settings["class_weight"], classes, labels)
+    mark_costs(settings["evidence_for"], classes)
     where = {
         "source": found.absolute,
         "columns": dataclasses.asdict(options.columns),
@@ -108,8 +111,11 @@ def data_of(run: Run) -> Data:
 def estimator_of(run: Run) -> Rationalizer:
     """Return the untrained estimator that a run's configuration describes."""
     kind = METHODS[run.config["method"]]
-    _check_names(run.config["method"], kind, run.config["settings"], in_run=True)
-    return kind(**run.config["settings"])
+    settings = run.config["settings"]
+    if "skip_gaps" not in settings:  # a run of 0.1.0
+        settings = completed(run.config["method"], settings)
+    _check_names(run.config["method"], kind, settings, in_run=True)
+    return kind(**settings)
 
 
 def _check_names(method: str, kind: type[Rationalizer], chosen: Mapping[str, Any], in_run: bool = False) -> None:

@@ -100,7 +100,8 @@ class EvidenceObjective(Objective):
 
     def cost(self, evaluation: Evaluation) -> float:
         """Return the sum of the three terms."""
-        if not math.isfinite(evaluation.task_loss):
+        losses = [evaluation.task_loss, *([evaluation.rest_loss] if self.completeness > 0 else [])]
+        if not all(map(math.isfinite, losses)):
             return math.inf
         cost = evaluation.selection_rate
         cost += self.insufficiency * max(0.0, evaluation.task_loss - self.full - self.epsilon)

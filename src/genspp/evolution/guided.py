@@ -95,6 +95,7 @@ class GuidedSearch(Search):
             everybody = self._averaged(told.take(slice(len(told) - 1, None))).join(children)
             manners = np.concatenate([self._manners, self._asked_manners])
             judged = np.concatenate([self._judged, np.ones(len(children), np.int64)])
+            judged[0] += 1
         order = np.argsort(-self.fitness(everybody), kind="stable")[: self.settings["population"]]
         self.individuals, self._manners, self._judged = everybody.take(order), manners[order], judged[order]
         cost = self.objective.cost(self.best().evaluation)
@@ -104,12 +105,10 @@ class GuidedSearch(Search):
 
     def _averaged(self, again: Individuals) -> Individuals:
         """Return the individuals, the evaluation of the first one averaged with a further one."""
-        times = self._judged[0]
-        self._judged[0] += 1
         evaluations = {}
         for name, values in self.individuals.evaluations.items():
             evaluations[name] = values.copy()
-            evaluations[name][0] += (again.evaluations[name][0] - values[0]) / (times + 1)
+            evaluations[name][0] += (again.evaluations[name][0] - values[0]) / (self._judged[0] + 1)
         return Individuals(self.individuals.genomes, self.individuals.seeds, evaluations)
 
     def _changed(self, manners: npt.NDArray[np.float64], spread: float = 1.0) -> npt.NDArray[np.float64]:

@@ -38,7 +38,7 @@ class Effort:
 
 
 FULL = Effort()
-QUICK = Effort("quick", {"generations": 5, "population": 10, "max_epochs": 10, "pretrain_epochs": 2})
+QUICK = Effort("quick", {"generations": 3, "population": 4, "min_steps": 0, "max_epochs": 10, "pretrain_epochs": 2})
 
 
 @dataclass(frozen=True, slots=True)

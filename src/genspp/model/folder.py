@@ -20,7 +20,12 @@ from genspp.data.vectors import Vectors
 from genspp.errors import ModelFolderError
 from genspp.files import json_text, sha256, write_bytes, write_json
 
-FORMAT = 2
+FORMAT = 3
+_READABLE = (1, 2, FORMAT)
+# What settings that came with format 3 were before there were any; and one that has gone since, of searches only.
+_BEFORE_3 = {"label_columns": False, "skip_gaps": False}
+_GENSPP_BEFORE_3 = {"search": "genetic", "objective": "paper", "start": "random", "cell": "gru", "readers": False}
+_GONE = "penalise_empty"
 _CONFIG, _WORDS, _WEIGHTS, _MANIFEST = "config.json", "vocabulary.json", "weights.safetensors", "manifest.json"
 _TABLE = "model.vectors"  # the name of the vector table among the weights
 _AGAIN = "copy the model folder again, or train anew"
@@ -77,9 +82,9 @@ def load_folder(folder: Path) -> SavedModel:
     contents = _contents(folder)
     config = _json(folder / _CONFIG, contents[_CONFIG])
     number = _field(folder, config, "format", int)
-    if number not in (1, FORMAT):
+    if number not in _READABLE:
         raise ModelFolderError(
-            f"{folder} has format {number!r}, this version reads formats 1 and {FORMAT}; "
+            f"{folder} has format {number!r}, this version reads formats 1 to {FORMAT}; "
             "load it with the version of genspp that saved it."
         )
     try:
@@ -88,11 +93,13 @@ def load_folder(folder: Path) -> SavedModel:
         raise ModelFolderError(f"{folder / _WEIGHTS} cannot be read ({error}); {_AGAIN}.") from None
     if number == 1:
         config, weights = _from_format_1(config, weights)
-    settings = _field(folder, config, "settings", dict)
+    method, settings = _field(folder, config, "method", str), _field(folder, config, "settings", dict)
+    if number < FORMAT:
+        settings = completed(method, settings)
     if isinstance(settings.get("class_weight"), list):
         settings = {**settings, "class_weight": _pairs(folder, settings["class_weight"])}
     return SavedModel(
-        _field(folder, config, "method", str),
+        method,
         settings,
         _classes(folder, config),
         _vectors(folder, config, _json(folder / _WORDS, contents[_WORDS]), weights.get(_TABLE)),
@@ -191,3 +198,9 @@ def _from_format_1(config: Any, weights: Arrays) -> tuple[dict[str, Any], Arrays
             for name, array in weights.items()
         }
     return config, weights
+
+
+def completed(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of an older model as this version would have written them: it predicts as it did."""
+    before = _BEFORE_3 | (_GENSPP_BEFORE_3 if method == "genspp" else {})
+    return before | {name: value for name, value in settings.items() if name != _GONE}

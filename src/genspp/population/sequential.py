@@ -174,10 +174,10 @@ class SequentialEvaluator:
             uniform = np.zeros(texts.real.shape, np.float32)
             uniform[texts.real.numpy()] = climb.noise(step, int(texts.real.sum()))
             chance = torch.sigmoid(margins + torch.logit(torch.from_numpy(uniform), 1.4901161e-08)) * texts.real
-            mask = ((chance > 0.5).float() - chance).detach() + chance
+            mask = (chance > 0.5).float() + (chance - chance.detach())  # 0 and 1 exactly
             found = terms.task * self._cross_entropy(predictor(texts.vectors, texts.real, mask), texts.labels)
             if terms.rest > 0:
-                rest = opponent(texts.vectors, texts.real, texts.real - mask)
+                rest = opponent(texts.vectors, texts.real, texts.real.float() - mask)
                 found = found + terms.rest * torch.relu(terms.chance - self._cross_entropy(rest, texts.labels))
             costs = torch.from_numpy(self.task.costs(texts.labels.numpy().astype(np.int32)))
             rates = mask.sum(1) / texts.real.sum(1) * costs
