@@ -205,5 +205,7 @@ def describe(line: dict[str, Any]) -> str:
         "best_selection_rate": "selected {:.1%}",
         "selection_rate": "selected {:.1%}",
         "feasible": "feasible {:.0%}",
+        "best_sufficiency": "sufficient {:.0%}",
+        "best_left_over": "left over {:.0%}",
     }
     return ", ".join(words[key].format(value) for key, value in line.items() if key in words and value is not None)
