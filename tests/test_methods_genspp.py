@@ -230,7 +230,7 @@ def test_the_paper_preset_differs_as_the_table_says():
         "start": ("informed", "random"),
         "cell": ("bigru", "gru"),
         "objective": ("evidence", "paper"),
-        "epsilon": (0.02, 0.05),
+        "epsilon": (0.005, 0.05),
         "readers": (True, False),
         "epochs": (1, 3),
         "learning_rate": (3e-3, 1e-2),

@@ -18,6 +18,8 @@ from genspp.evaluation.evaluate import evaluate
 from genspp.methods.base import Rationalizer
 from genspp.model.rationale import Rationale
 
+SHARES = ("sufficiency", "left_over")  # what training found of its highlights on validation rows
+
 
 def evaluate_folder(
     folder: Path, source: str | None = None, named: Columns | None = None
@@ -30,8 +32,14 @@ def evaluate_folder(
         raise RunError("a model folder by itself has no test rows; name the data to evaluate on.")
     splits = data_of(run).splits
     metrics, rationales = evaluate(model, splits.test)
-    found = _written(run, metrics["selection_rate"]) or references_of(run, splits, metrics["selection_rate"])
-    return beside.together(metrics, found), rationales
+    written = _written(run)
+    rate, known = metrics["selection_rate"], written.keys() >= set(beside.FIGURES)
+    if known and written.get("selection_rate") == rate:  # made for this model
+        found = {name: written[name] for name in beside.FIGURES}
+    else:
+        found = references_of(run, splits, rate)
+    shares = {name: written[name] for name in SHARES if name in written}
+    return beside.together(metrics | shares, found), rationales
 
 
 def references_of(run: Run, splits: Splits, rate: float) -> dict[str, float | None]:
@@ -41,14 +49,13 @@ def references_of(run: Run, splits: Splits, rate: float) -> dict[str, float | No
     return beside.references(splits, rate, settings["seed"], settings["class_weight"], evidence_for)
 
 
-def _written(run: Run, rate: float) -> dict[str, float | None] | None:
-    """Return the references that a run's metrics.json holds, made at this R; None where it holds none."""
+def _written(run: Run) -> dict[str, Any]:
+    """Return what a run's metrics.json holds; nothing where there is none."""
     try:
         written = json.loads((run.folder / "metrics.json").read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
-        return None
-    whole = written.get("selection_rate") == rate and written.keys() >= set(beside.FIGURES)
-    return {name: written[name] for name in beside.FIGURES} if whole else None
+        return {}
+    return written if isinstance(written, dict) else {}
 
 
 def _rows(model: Rationalizer, run: Run | None, text: str, named: Columns) -> Corpus:
