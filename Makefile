@@ -43,14 +43,14 @@ results: $(READY)
 
 # The picture in the README, from the example data; needs Chromium.
 picture: $(READY)
-	$(BIN)/genspp train examples/messages.csv --text message --label topic --seed 1 --out runs/messages --force
+	$(BIN)/genspp train examples/messages.csv --text message --label topic --seed 2 --out runs/messages --force
 	$(BIN)/genspp explain runs/messages --html runs/explain.html \
 		"Good evening, the courier was here again and I was not at home." \
 		"Could you look at my invoice? I do not understand it, to be honest." \
 		"Hi, since this morning the login is not what it was, and the app is no better." \
 		"I wrote to you last week, where is my refund?"
 	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --force-device-scale-factor=1.5 \
-		--window-size=800,860 --screenshot=docs/images/explain.png runs/explain.html
+		--window-size=800,900 --screenshot=docs/images/explain.png runs/explain.html
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
