@@ -83,7 +83,7 @@ def test_every_published_row_has_five_committed_runs_of_ours():
 def test_committed_runs_have_the_published_number_of_parameters():
     for run in read_results(ROOT / "results"):
         published = paper.COST.get((run.data, run.method))
-        if published is not None:
+        if published is not None and run.preset == "paper":  # sound has other sizes and wider vectors
             part = "predictor" if run.method == "genspp" else "all"
             assert run.training["parameters"][part] == published.parameters
 
