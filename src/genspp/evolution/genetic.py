@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from genspp.evolution.fitness import Objective
 from genspp.evolution.individuals import Genomes, Individuals
-from genspp.evolution.search import STRATEGIES, Climber, Draw, Search, State
+from genspp.evolution.search import STRATEGIES, Ascent, Draw, Search, State
 from genspp.settings import FLAG, Setting, number, optional
 from genspp.streams import Purpose, stream
 
@@ -40,7 +40,7 @@ class GeneticSearch(Search):
     }
 
     def __init__(
-        self, draw: Draw, objective: Objective, settings: Mapping[str, Any], climb: Climber | None = None
+        self, draw: Draw, objective: Objective, settings: Mapping[str, Any], climb: Ascent | None = None
     ) -> None:
         super().__init__(draw, objective, settings, climb)
         self._stream = stream(settings["seed"], Purpose.SEARCH)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from genspp.errors import SettingsError
 from genspp.evolution.fitness import Objective
 from genspp.evolution.individuals import Genomes, Individuals
-from genspp.evolution.search import STRATEGIES, Climber, Draw, Search, State
+from genspp.evolution.search import STRATEGIES, Ascent, Draw, Search, State
 from genspp.kernels.losses import exponentials
 from genspp.population.evaluator import Climb
 from genspp.settings import Setting, number, whole
@@ -44,7 +44,7 @@ class GuidedSearch(Search):
     }
 
     def __init__(
-        self, draw: Draw, objective: Objective, settings: Mapping[str, Any], climb: Climber | None = None
+        self, draw: Draw, objective: Objective, settings: Mapping[str, Any], climb: Ascent | None = None
     ) -> None:
         super().__init__(draw, objective, settings, climb)
         if climb is None:

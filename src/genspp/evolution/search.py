@@ -20,7 +20,7 @@ from genspp.streams import Purpose, seed_of
 
 State = dict[str, Any]
 Draw = Callable[[int], Genomes]
-Climber = Callable[[Genomes, Sequence[Climb]], Genomes]
+Ascent = Callable[[Genomes, Sequence[Climb]], Genomes]
 
 
 class Search(ABC):
@@ -37,7 +37,7 @@ class Search(ABC):
     }
 
     def __init__(
-        self, draw: Draw, objective: Objective, settings: Mapping[str, Any], climb: Climber | None = None
+        self, draw: Draw, objective: Objective, settings: Mapping[str, Any], climb: Ascent | None = None
     ) -> None:
         self.draw, self.objective, self.settings, self.climb = draw, objective, settings, climb
         self.generation = -1  # the last that was told; the first population is 0

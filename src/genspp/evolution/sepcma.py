@@ -16,7 +16,7 @@ import numpy.typing as npt
 from genspp.errors import SettingsError
 from genspp.evolution.fitness import Objective
 from genspp.evolution.individuals import Genomes, Individuals
-from genspp.evolution.search import STRATEGIES, Climber, Draw, Search, State
+from genspp.evolution.search import STRATEGIES, Ascent, Draw, Search, State
 from genspp.settings import Setting, number, optional
 from genspp.streams import Purpose
 
@@ -37,7 +37,7 @@ class SepCMASearch(Search):
     }
 
     def __init__(
-        self, draw: Draw, objective: Objective, settings: Mapping[str, Any], climb: Climber | None = None
+        self, draw: Draw, objective: Objective, settings: Mapping[str, Any], climb: Ascent | None = None
     ) -> None:
         try:
             from cmaes import SepCMA
