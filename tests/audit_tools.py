@@ -1,18 +1,34 @@
 """A task that is solved by single words, and a model with weights set by hand that solves it so.
 
 Words 2 to 9 are filler, 10 to 12 speak for class 0, 13 to 15 for class 1. The generator marks the words that speak for
-a class; the predictor says the class whose word is marked, and class 0 where none is.
+a class; the predictor says the class whose word is marked, and class 0 where none is. `SOUND` are the figures that
+such a model might have.
 """
 
 import numpy as np
 import torch
 
 from genspp.data.encode import Encoded
+from genspp.evaluation.answers import Audit, Eraser, EvalX, Gaps, MaskAlone, Rest, Transplants
 from genspp.evaluation.judges import Subject
 from genspp.evaluation.made_texts import Marked
 from genspp.model.networks import Encoder, Generator, Pair, Predictor, Shape
 from genspp.model.weights import draw, load_flat
 from genspp.streams import Purpose, stream
+
+SOUND = Audit(
+    texts=1000,
+    empty=0.0,
+    model_clf_f1=0.9,
+    guessing_clf_f1=0.5,
+    mask_alone=MaskAlone(0.51, 0.5),
+    gaps=Gaps(0.0, 0.0, 0.0, 0.0),
+    eval_x=EvalX(0.9, 0.95, 1.0, 0.5, 0.4),
+    rest=Rest(0.5, 0.5, 0.95),
+    eraser=Eraser(0.4, 0.0),
+    pasted=Transplants(900, 1.0, 0.95, 0.5),
+    pasted_by_class={"a": Transplants(900, 1.0, 0.95, 0.5), "b": Transplants(0, None, None, None)},
+)
 
 TABLE = np.zeros((16, 3), np.float32)
 TABLE[1:10, 2] = np.linspace(-1, 1, 9)

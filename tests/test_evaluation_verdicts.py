@@ -6,23 +6,11 @@ from dataclasses import fields, replace
 import pytest
 from rich.console import Console
 
-from genspp.evaluation.audit import Audit, Eraser, EvalX, Gaps, MaskAlone, Rest, Transplants
+from audit_tools import SOUND
+from genspp.evaluation.answers import Eraser, EvalX, Gaps, MaskAlone, Rest, Transplants
 from genspp.evaluation.verdicts import QUESTIONS, margin, to_json, verdicts
 from genspp.report.audit import print_audit
 
-SOUND = Audit(
-    texts=1000,
-    empty=0.0,
-    model_clf_f1=0.9,
-    guessing_clf_f1=0.5,
-    mask_alone=MaskAlone(0.51, 0.5),
-    gaps=Gaps(0.0, 0.0, 0.0, 0.0),
-    eval_x=EvalX(0.9, 0.95, 1.0, 0.5, 0.4),
-    rest=Rest(0.5, 0.5, 0.95),
-    eraser=Eraser(0.4, 0.0),
-    pasted=Transplants(900, 1.0, 0.95, 0.5),
-    pasted_by_class={"a": Transplants(900, 1.0, 0.95, 0.5), "b": Transplants(0, None, None, None)},
-)
 NOTHING = Transplants(0, None, None, None)
 
 
@@ -87,7 +75,7 @@ def test_few_texts_say_little():
 
 def test_json_has_every_figure_and_a_verdict_for_every_question():
     written = to_json(SOUND)
-    assert list(written) == [field.name for field in fields(Audit)]
+    assert list(written) == [field.name for field in fields(SOUND)]
     assert {name for name, value in written.items() if isinstance(value, dict) and "verdict" in value} == set(QUESTIONS)
     assert written["gaps"]["changed_without"] == 0.0
     assert written["pasted_by_class"]["b"]["by_model"] is None

@@ -92,6 +92,11 @@ def test_every_run_leaves_its_result(grid):
     assert content["settings"]["vectors"] == content["data"]["vectors"] == "tiny.txt"
     assert content["data"]["rows"] == {"train": 32, "val": 12, "test": 16}
     assert {"tfidf_clf_f1", "wordlist_hl_f1", "random_hl_f1", "all_hl_f1", "warnings"} <= one.metrics.keys()
+    assert one.audit.model_clf_f1 == pytest.approx(one.metrics["clf_f1"], rel=1e-5)
+    written = json.loads((folder / "runs/micro/table1/hatexplain-sound-fr-seed1/audit.json").read_text())
+    assert content["audit"]["rest"]["rest_clf_f1"] == pytest.approx(written["rest"]["rest_clf_f1"], rel=1e-5)
+    assert "verdict" not in content["audit"]["rest"]
+    assert all((run.audit is None) == (run.method == "random") for run in results)
     assert one.training["unit"] == "epoch"
     assert one.training["steps"] == 1
     assert one.training["seconds"] >= one.training["seconds_per_step"]

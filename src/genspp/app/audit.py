@@ -6,7 +6,8 @@ from genspp.app.configure import data_of
 from genspp.app.predict import open_model
 from genspp.app.runs import Run
 from genspp.errors import RunError
-from genspp.evaluation.audit import Audit, audit
+from genspp.evaluation.answers import Audit
+from genspp.evaluation.audit import audit
 from genspp.evaluation.verdicts import to_json
 from genspp.files import write_json
 

@@ -6,12 +6,12 @@ the run's seed, so an audit gives the same figures whenever it is made.
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from genspp.data.corpus import Splits
+from genspp.evaluation.answers import IN_FRONT, Audit, Eraser, EvalX, Gaps, MaskAlone, Rest, Transplants
 from genspp.evaluation.beside import guessing_clf_f1
 from genspp.evaluation.judges import Subject, subject_of
 from genspp.evaluation.made_texts import Marked, paste
@@ -22,103 +22,8 @@ from genspp.streams import Purpose, stream
 
 logger = logging.getLogger("genspp")
 
-IN_FRONT = 20  # unmarked tokens that are put in front of a text
 _READER, _REST, _WORDS_LEFT, _FULL = range(4)  # the judges
 _FRONT, _PASTE = range(2)  # the texts that are made
-
-
-@dataclass(frozen=True)
-class MaskAlone:
-    """Clf-F1 of logistic regression that sees of a text how much is marked and where; of one that sees its length."""
-
-    mask_clf_f1: float
-    length_clf_f1: float
-
-
-@dataclass(frozen=True)
-class Gaps:
-    """What becomes of the model's answers, the marked tokens being the same.
-
-    without: when all unmarked tokens are taken out; behind: when `IN_FRONT` unmarked tokens are put in front. changed:
-    the share of texts with another label. shift: the largest change of a probability.
-    """
-
-    changed_without: float
-    shift_without: float
-    changed_behind: float
-    shift_behind: float
-
-
-@dataclass(frozen=True)
-class EvalX:
-    """Clf-F1 of a predictor trained on random highlights: on the model's highlights, and on the full text.
-
-    The others are over the texts in which anything is marked, None where there is none: of an empty highlight that
-    predictor can know no more than which class is frequent. agreement: how often it gives the model's own label.
-    default_agreement: how often it would by its answer to an empty highlight; where most marked texts are of one class,
-    agreement alone shows nothing. gain: by how much the highlight raises its probability for the model's label.
-    """
-
-    highlights_clf_f1: float
-    full_text_clf_f1: float
-    agreement: float | None
-    default_agreement: float | None
-    gain: float | None
-
-
-@dataclass(frozen=True)
-class Rest:
-    """Clf-F1 of predictors trained on the unmarked tokens: with the gaps seen, and without; and on the full text."""
-
-    rest_clf_f1: float
-    rest_words_clf_f1: float
-    full_text_clf_f1: float
-
-
-@dataclass(frozen=True)
-class Eraser:
-    """By how much the run's full-text predictor believes less in its label, on average.
-
-    comprehensiveness: without the highlight. sufficiency: with the highlight alone.
-    """
-
-    comprehensiveness: float
-    sufficiency: float
-
-
-@dataclass(frozen=True)
-class Transplants:
-    """Highlights of a class in texts of other classes: how many, and the share that is given the highlight's class.
-
-    at_mask: by the predictor, the pasted highlight marked. by_model: by the whole model, its generator choosing anew.
-    before: by the whole model without the highlight. All are None where nothing could be pasted.
-    """
-
-    texts: int
-    at_mask: float | None
-    by_model: float | None
-    before: float | None
-
-
-@dataclass(frozen=True)
-class Audit:
-    """All figures. texts: the number of test rows. empty: the share of these in which nothing is marked.
-
-    model_clf_f1, guessing_clf_f1: what other figures are read beside. pasted: over all classes; pasted_by_class: of
-    every class by its name.
-    """
-
-    texts: int
-    empty: float
-    model_clf_f1: float
-    guessing_clf_f1: float
-    mask_alone: MaskAlone
-    gaps: Gaps
-    eval_x: EvalX
-    rest: Rest
-    eraser: Eraser
-    pasted: Transplants
-    pasted_by_class: dict[str, Transplants]
 
 
 def audit(model: Rationalizer, splits: Splits) -> Audit:

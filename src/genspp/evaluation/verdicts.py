@@ -4,7 +4,7 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from genspp.evaluation.audit import IN_FRONT, Audit
+from genspp.evaluation.answers import IN_FRONT, Audit
 from genspp.evaluation.beside import NEAR
 
 QUESTIONS = {
@@ -88,7 +88,7 @@ def _eval_x(audit: Audit) -> str:
 
 def _rest(audit: Audit) -> str:
     rest, guessing = audit.rest, audit.guessing_clf_f1
-    if not _above(audit, rest.full_text_clf_f1, guessing):
+    if audit.share_left is None or not _above(audit, rest.full_text_clf_f1, guessing):
         return "Nobody knows: the same predictor does no better than guessing even on the full text."
     most = max(rest.rest_clf_f1, rest.rest_words_clf_f1)
     if not _above(audit, most, guessing):
@@ -101,8 +101,7 @@ def _rest(audit: Audit) -> str:
         where = ""
     if not _above(audit, rest.full_text_clf_f1, most):
         return f"Everything: what is not marked tells the label as well as the full text does{where}."
-    share = (most - guessing) / (rest.full_text_clf_f1 - guessing)
-    return f"Something: {_percent(share)} of what the full text tells beyond guessing{where}."
+    return f"Something: {_percent(audit.share_left)} of what the full text tells beyond guessing{where}."
 
 
 def _eraser(audit: Audit) -> str:

@@ -1,8 +1,8 @@
 """Result files: all that a finished run leaves in the repository, one small JSON file each.
 
-A file says what was run (and how to run it again), on which data, code and machine, what came of it, and what
-the model gave to every test text. It holds no text and no local path: texts are known by their ids, files by
-their names. The tests of significance need, for every text, the label given and the highlighted tokens that
+A file says what was run (and how to run it again), on which data, code and machine, what came of it, what an audit
+found, and what the model gave to every test text. It holds no text and no local path: texts are known by their ids,
+files by their names. The tests of significance need, for every text, the label given and the highlighted tokens that
 are gold (`hits`), so the gold highlights themselves need not be copied.
 """
 
@@ -23,6 +23,7 @@ import genspp
 from genspp.app.runs import versions
 from genspp.data.corpus import Corpus
 from genspp.errors import DataError
+from genspp.evaluation.answers import Audit
 from genspp.evaluation.metrics import Counts, class_counts, highlight_counts
 from genspp.files import write_text
 
@@ -128,6 +129,12 @@ class Result:
         """Seconds, steps, parameters, memory; empty for what is not trained."""
         found: dict[str, Any] = self.content["training"]
         return found
+
+    @property
+    def audit(self) -> Audit | None:
+        """What its highlights are worth; None for what is not trained, and in files of older runs."""
+        figures = self.content.get("audit")
+        return None if figures is None else Audit.of(figures)
 
     def predictions(self) -> Predictions:
         """What was given to the test texts."""

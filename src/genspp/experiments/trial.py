@@ -65,6 +65,7 @@ class _Clock:
 
 
 def _trained(trial: Trial, runs: Path, progress: Progress | None) -> dict[str, Any]:
+    from genspp.app.audit import audit_folder
     from genspp.app.configure import configure
     from genspp.app.train import proceed
 
@@ -91,6 +92,7 @@ def _trained(trial: Trial, runs: Path, progress: Progress | None) -> dict[str, A
         "data": _data(trial, run.config["data"], settings["vectors"]),
         "metrics": outcome.metrics,
         "training": training,
+        "audit": audit_folder(run.folder).figures(),
         "predictions": predictions.to_json(),
     }
 

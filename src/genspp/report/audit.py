@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from genspp.evaluation.audit import IN_FRONT, Audit
+from genspp.evaluation.answers import IN_FRONT, Audit
 from genspp.evaluation.verdicts import QUESTIONS, verdicts
 from genspp.report.terminal import harmless
 
