@@ -26,7 +26,7 @@ def predictions(hits: int, right: int) -> Predictions:
 def made_run(method: str, seed: int, *, hits: int = 8, right: int = 8, **changes) -> Result:
     """Return a run. changes: of data, preset, variant, benchmark, vectors, selection_rate, seconds, parameters.
 
-    beside: the references among its figures; files of older runs have none.
+    beside: the references among its figures, audit: an `Audit`; files of older runs have neither.
     """
     given = predictions(hits, right)
     key = {
@@ -62,6 +62,8 @@ def made_run(method: str, seed: int, *, hits: int = 8, right: int = 8, **changes
         },
         "predictions": given.to_json(),
     }
+    if "audit" in changes:
+        content["audit"] = changes["audit"].figures()
     return Result(**key, content=content)
 
 

@@ -274,6 +274,7 @@ def test_tables_are_printed(grid, tmp_path):
     shown = CliRunner().invoke(cli.app, ["benchmark", "cost", "--out", str(folder / "results" / "micro")])
     assert shown.exit_code == 0
     assert "HateXplain, preset sound: cost" in shown.output
+    assert (folder / "results/micro/tables/audit-hatexplain-sound.md").exists()
     empty = CliRunner().invoke(cli.app, ["benchmark", "cost", "--out", str(tmp_path / "none")])
     assert "no results" in empty.output
     with pytest.raises(SettingsError, match="table9"):

@@ -37,13 +37,13 @@ def test_the_page_says_whose_code_made_the_runs(results):
 
 def test_who_is_ahead_follows_the_results(results):
     ahead = page.render_page(ROOT / page.TEMPLATE, results)
-    assert "HateXplain, preset sound: GenSPP has the best mean Hl-F1, 87.50, before FR with 12.50." in ahead
+    assert "**HateXplain, preset sound.** GenSPP has the best mean Hl-F1, 87.50, before FR with 12.50." in ahead
     for path in (results / "table1").iterdir():
         content = json.loads(path.read_text())
         content["metrics"]["hl_f1"] = 1 - content["metrics"]["hl_f1"]
         path.write_text(json.dumps(content))
     behind = page.render_page(ROOT / page.TEMPLATE, results)
-    assert "HateXplain, preset sound: FR has the best mean Hl-F1, 87.50; GenSPP has 12.50." in behind
+    assert "**HateXplain, preset sound.** FR has the best mean Hl-F1, 87.50; GenSPP has 12.50." in behind
     assert "GenSPP has the best mean Hl-F1" not in behind
 
 

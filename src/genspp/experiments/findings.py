@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from genspp.experiments.board import Board, metric_cell, scale
-from genspp.experiments.compare import Comparison, against_the_best
+from genspp.experiments.compare import Comparison
 from genspp.experiments.names import OURS, data_title, method_title, methods
 from genspp.experiments.paper_tables import METRICS, published
 from genspp.report.result_table import mean_std
@@ -14,12 +14,8 @@ from genspp.settings import PRESETS
 NOT_RUN = "Not run yet."
 
 
-def lead_sentence(board: Board, data: str, preset: str, metric: str) -> str:
+def lead_sentence(found: Comparison) -> str:
     """Say who has the best mean, GenSPP or another, and whether other seeds or texts might turn the order round."""
-    found = against_the_best(board.methods(data, preset), metric)
-    where = f"{data_title(data)}, preset {preset}"
-    if found is None:
-        return f"{where}: {NOT_RUN.lower()}"
     ours, rival = method_title(OURS), method_title(found.rival)
     if round(found.ours, 2) == round(found.theirs, 2):
         order = f"{ours} and {rival} share the best mean {found.metric}, {found.ours:.2f}"
@@ -27,7 +23,19 @@ def lead_sentence(board: Board, data: str, preset: str, metric: str) -> str:
         order = f"{ours} has the best mean {found.metric}, {found.ours:.2f}, before {rival} with {found.theirs:.2f}"
     else:
         order = f"{rival} has the best mean {found.metric}, {found.theirs:.2f}; {ours} has {found.ours:.2f}"
-    return f"{where}: {order}. {_order_sentence(found)}"
+    return f"{order}. {order_sentence(found)}"
+
+
+def order_sentence(found: Comparison) -> str:
+    """Say whether other seeds and other test texts might turn the order of two methods round."""
+    seeds = f"Over seeds the order {_standing(found.over_seeds)} (p = {found.seeds_p:.2g})"
+    if found.texts is None:
+        return f"{seeds}; the two were not tested on the same texts."
+    return f"{seeds}, over test texts it {_standing(found.over_texts)} (p = {found.texts.p:.2g})."
+
+
+def _standing(holds: bool) -> str:
+    return "holds" if holds else "may be chance"
 
 
 def origin_sentence(board: Board, data: str, preset: str) -> str:
@@ -40,18 +48,6 @@ def origin_sentence(board: Board, data: str, preset: str) -> str:
     if not makers:
         return NOT_RUN
     return "Code of these runs, by commit: " + "; ".join(f"{c} ({', '.join(by)})" for c, by in makers.items()) + "."
-
-
-def _order_sentence(found: Comparison) -> str:
-    """Say whether other seeds and other test texts might turn the order of two methods round."""
-    seeds = f"Over seeds the order {_standing(found.over_seeds)} (p = {found.seeds_p:.2g})"
-    if found.texts is None:
-        return f"{seeds}; the two were not tested on the same texts."
-    return f"{seeds}, over test texts it {_standing(found.over_texts)} (p = {found.texts.p:.2g})."
-
-
-def _standing(holds: bool) -> str:
-    return "holds" if holds else "may be chance"
 
 
 def selection_sentence(board: Board, data: str, preset: str) -> str:

@@ -14,8 +14,10 @@ import jinja2
 
 from genspp.errors import GenSPPError
 from genspp.experiments import findings
+from genspp.experiments.audit_table import audit_sentence, audit_table
 from genspp.experiments.board import Board
-from genspp.experiments.names import data_form
+from genspp.experiments.claim import claim_paragraph
+from genspp.experiments.names import data_form, data_title
 from genspp.experiments.paper_tables import alpha_table, genspp_table, table1
 from genspp.experiments.results import read_results
 from genspp.experiments.side_tables import cost_table, highlights_table, vectors_table
@@ -26,6 +28,7 @@ from genspp.report.result_table import ResultTable
 TEMPLATE, PAGE = Path("docs/results.template.md"), Path("docs/results.md")
 TABLES: dict[str, Callable[[Board, str, str], ResultTable | None]] = {
     "table1": table1,
+    "audit": audit_table,
     "alpha": alpha_table,
     "cost": cost_table,
 }
@@ -95,8 +98,9 @@ def _sentences(board: Board, results: Path) -> dict[str, Any]:
     """Return what the template calls for sentences."""
     return {
         "grids": board.grids("table1"),
-        "lead": lambda data, preset, metric: findings.lead_sentence(board, data, preset, metric),
-        "selection": lambda data, preset: findings.selection_sentence(board, data, preset),
+        "title": data_title,
+        "claim": lambda data, preset: claim_paragraph(board, data, preset),
+        "audited": lambda data, preset: audit_sentence(board, data, preset),
         "difference": lambda data, preset: findings.difference_sentence(board, data, preset),
         "origin": lambda data, preset: findings.origin_sentence(board, data, preset),
         "span": lambda data, preset, metric: findings.span_sentence(board, data, preset, metric),

@@ -21,18 +21,19 @@ METRICS = {
     "selection_rate": Column("R"),
     "selection_size": Column("S"),
 }
-BESIDE = {  # what a run's figures are read beside
+BESIDE = {  # what a run's Clf-F1 is read beside
     "full_text_clf_f1": Column("Full text"),
     "tfidf_clf_f1": Column("TF-IDF + LR"),
-    "wordlist_hl_f1": Column("Word list"),
 }
+HIGHLIGHTERS = ("wordlist_hl_f1", "random_hl_f1", "all_hl_f1")  # what its Hl-F1 is read beside, in one column
+REFERENCES_BESIDE = (*BESIDE.values(), Column("Word list / random / all"))
 SEEDS = Column("Seeds", digits=0)
 PAIRED = (
     *(Column(name, column.better, group=column.name) for column in METRICS.values() for name in ("ours", "paper")),
-    *BESIDE.values(),
+    *REFERENCES_BESIDE,
     SEEDS,
 )
-ALONE = (*(Column(column.name) for column in METRICS.values()), *BESIDE.values(), SEEDS)
+ALONE = (*(Column(column.name) for column in METRICS.values()), *REFERENCES_BESIDE, SEEDS)
 TESTED = {"clf_f1": "a", "hl_f1": "b"}  # the marks of GenSPP's cells
 PUBLISHED_SEEDS = 5
 VECTORS = {
@@ -44,8 +45,8 @@ _UNITS = (
     "Clf-F1, Hl-F1 and R in percent, S in tokens; mean ± population deviation over seeds. "
     "Full text: Clf-F1 of a predictor of the same size that sees every token. "
     "TF-IDF + LR: Clf-F1 of logistic regression on all words. "
-    "Word list: Hl-F1 of the words that say most for a class, at each run's own R. "
-    "Runs made before these two were measured have a dash."
+    "Word list / random / all: mean Hl-F1 of the words that say most for a class and of random tokens, both at each "
+    "run's own R, and of all tokens. Runs made before these were measured have a dash."
 )
 _STARRED = (
     "The paper: significant at 0.01 by a Wilcoxon test over five seeds. Its signed-rank form cannot get below 0.0625 "
@@ -84,7 +85,7 @@ def genspp_table(board: Board, data: str) -> ResultTable | None:
     rows = [Row(f"Preset {preset}", own_cells(found)) for preset, found in runs.items() if found]
     theirs = published(data, OURS)
     if theirs is not None:
-        rows.append(Row("The paper", (*theirs, *[None] * len(BESIDE), Cell(PUBLISHED_SEEDS)), rule=True))
+        rows.append(Row("The paper", (*theirs, *[None] * len(REFERENCES_BESIDE), Cell(PUBLISHED_SEEDS)), rule=True))
     notes = general_notes(data, [run for found in runs.values() for run in found])
     title = f"{method_title(OURS)} on {data_title(data)}"
     return ResultTable(title, ALONE, tuple(rows), (*notes, *_mark_notes(rows)))
@@ -128,7 +129,7 @@ def published(data: str, method: str, variant: str = "") -> list[Cell] | None:
 
 def own_cells(runs: Sequence[Result]) -> Cells:
     """Return the cells of the columns `ALONE`."""
-    return (*(metric_cell(runs, metric) for metric in (*METRICS, *BESIDE)), Cell(len(runs)))
+    return (*(metric_cell(runs, metric) for metric in METRICS), *_beside(runs), Cell(len(runs)))
 
 
 def paired_cells(
@@ -139,8 +140,14 @@ def paired_cells(
     ours = [metric_cell(runs, metric, (marks[metric],) if metric in marks else ()) for metric in METRICS]
     pairs = zip(ours, theirs or [None] * len(METRICS), strict=True)
     seeds = Cell(len(runs)) if runs else None
-    beside = [metric_cell(runs, metric) for metric in BESIDE]
-    return (*(cell for pair in pairs for cell in pair), *beside, seeds)
+    return (*(cell for pair in pairs for cell in pair), *_beside(runs), seeds)
+
+
+def _beside(runs: Sequence[Result]) -> Cells:
+    """Return the cells of the columns `REFERENCES_BESIDE`."""
+    found = [metric_cell(runs, metric) for metric in HIGHLIGHTERS]
+    known = [f"{cell.mean:.1f}" for cell in found if cell is not None]
+    return (*(metric_cell(runs, metric) for metric in BESIDE), " / ".join(known) if len(known) == len(found) else None)
 
 
 def _reference_rows(board: Board, data: str) -> list[Row]:
