@@ -29,3 +29,5 @@ def test_what_is_read_beside_guessing():
     assert replace(SOUND, rest=Rest(0.7, 0.6, 0.9)).share_left == pytest.approx(0.5)
     assert replace(SOUND, rest=Rest(0.6, 0.7, 0.9)).share_left == pytest.approx(0.5)
     assert replace(SOUND, rest=Rest(0.7, 0.6, 0.5)).share_left is None
+    worse = replace(SOUND, mask_alone=MaskAlone(0.4, 0.5), rest=Rest(0.4, 0.3, 0.9))
+    assert worse.mask_gain == worse.share_left == 0  # there is no less than nothing

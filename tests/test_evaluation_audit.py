@@ -201,6 +201,18 @@ def test_training_texts_are_read_as_training_read_them(monkeypatch):
     np.testing.assert_array_equal(found.test.mask, np.concatenate([one.mask for one in model.explain(splits().test)]))
 
 
+def test_drawn_highlights_of_new_words_are_those_that_were_evaluated(monkeypatch):
+    """Words that training has not seen, alike to known ones, are guessed when they are read."""
+    texts, labels = sentences(30, 2)
+    val, test = (as_corpus([text.replace(" ", f"{end} ") for text in texts], "words", labels) for end in ("ly", "s"))
+    model, _ = untrained("rnp", monkeypatch, preset="paper")
+    evaluated = np.concatenate([one.mask for one in model.explain(test)])
+    again, _ = untrained("rnp", monkeypatch, preset="paper")
+    found = subject_of(again, replace(splits(), val=val, test=test))
+    assert len(again.vectors_.table) > len(model.vectors_.table)
+    np.testing.assert_array_equal(found.test.mask, evaluated)
+
+
 @pytest.mark.parametrize("preset", ["sound", "paper"])
 @pytest.mark.parametrize("name", list(METHODS))
 def test_every_method_is_audited(name, preset, monkeypatch):

@@ -59,6 +59,13 @@ def test_the_sentence_follows_the_audits():
     )
 
 
+def test_those_who_share_an_end_are_all_named():
+    audits = {"genspp": 0.5, "fr": 0.5, "rnp": 0.7}
+    runs = [five_seeds(name, audit=replace(FIGURES, rest=Rest(left, 0.4, 0.9))) for name, left in audits.items()]
+    sentence = audit_sentence(Board([run for found in runs for run in found]), "hatexplain", "sound")
+    assert "The unmarked words tell least with GenSPP and FR (0.0 % of" in sentence
+
+
 def test_runs_without_an_audit_are_not_spoken_of():
     board = Board(five_seeds("genspp", audit=FIGURES) + five_seeds("fr", audit=FIGURES)[:4] + five_seeds("fr")[4:])
     assert audit_sentence(board, "hatexplain", "sound") == NOT_AUDITED

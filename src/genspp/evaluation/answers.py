@@ -103,14 +103,14 @@ class Audit:
     @property
     def mask_gain(self) -> float:
         """By how much the label can be told better from the mask alone than by guessing."""
-        return self.mask_alone.mask_clf_f1 - self.guessing_clf_f1
+        return max(0.0, self.mask_alone.mask_clf_f1 - self.guessing_clf_f1)
 
     @property
     def share_left(self) -> float | None:
         """The share of what the full text tells beyond guessing that the unmarked tokens tell; None where that is 0."""
         told = self.rest.full_text_clf_f1 - self.guessing_clf_f1
         left = max(self.rest.rest_clf_f1, self.rest.rest_words_clf_f1) - self.guessing_clf_f1
-        return left / told if told > 0 else None
+        return max(0.0, left / told) if told > 0 else None
 
     def figures(self) -> dict[str, Any]:
         """Return everything as JSON values, rounded."""

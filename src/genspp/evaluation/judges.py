@@ -99,7 +99,8 @@ def subject_of(model: Rationalizer, splits: Splits) -> Subject:
     the training texts and their labels, as `fit` made them.
     """
     settings = model.settings(len(model.classes_))
-    train, val, test = (_read(model, getattr(splits, part), part) for part in ("train", "val", "test"))
+    # Test texts first, as when they were evaluated: new words get their rows in the order of reading, and draws see it.
+    test, val, train = (_read(model, getattr(splits, part), part) for part in ("test", "val", "train"))
     table = model.vectors_.table
     if settings["label_columns"]:
         columns = len(model.classes_) if len(model.classes_) > 2 else 1

@@ -52,15 +52,13 @@ def audit_sentence(board: Board, data: str, preset: str) -> str:
     sentences = []
     for beginning, figure, unit in _SAID:
         found = {method: audit_mean(runs, figure) for method, runs in board.methods(data, preset).items()}
-        means = {method: cell.mean for method, cell in found.items() if cell is not None}
+        means = {method: round(cell.mean, 1) for method, cell in found.items() if cell is not None}
         if len(means) < 2:
             continue
-        least, most = min(means, key=lambda method: means[method]), max(means, key=lambda method: means[method])
-        ours = f"; {method_title(OURS)} has {means[OURS]:.1f}" if OURS in means.keys() - {least, most} else ""
-        sentences.append(
-            f"{beginning} least with {method_title(least)} ({means[least]:.1f} {unit}) and most with "
-            f"{method_title(most)} ({means[most]:.1f}){ours}."
-        )
+        least, most = min(means.values()), max(means.values())
+        ours = f"; {method_title(OURS)} has {means[OURS]:.1f}" if least < means.get(OURS, least) < most else ""
+        low, high = (" and ".join(method_title(one) for one in means if means[one] == end) for end in (least, most))
+        sentences.append(f"{beginning} least with {low} ({least:.1f} {unit}) and most with {high} ({most:.1f}){ours}.")
     return " ".join(sentences) or NOT_AUDITED
 
 
