@@ -69,6 +69,8 @@ def test_shares_feasibility_and_terms_of_evidence():
     assert shares == {"sufficiency": pytest.approx(0.75), "left_over": pytest.approx(0.25)}
     assert EVIDENCE.feasible(Evaluation(0.2199, 0.1, 1.0)) and not EVIDENCE.feasible(Evaluation(0.221, 0.1, 1.0))
     assert EVIDENCE.terms == Terms(5.0, pytest.approx(0.4 / 0.8), 1.0)
+    assert EVIDENCE.first_terms == Terms(pytest.approx(0.4 / 0.8), pytest.approx(0.4 / 0.8), 1.0)
+    assert EvidenceObjective(1.0, 0.2, 0.0, 5.0, 0.02).first_terms.task == pytest.approx(0.4 / 0.8)
 
 
 def test_evidence_that_is_no_number_is_worst():

@@ -8,6 +8,7 @@ from genspp.population.evaluator import Evaluation, Terms
 
 _EPSILON = 1e-8  # eq. 8: keeps the fitness of a perfect individual finite
 _LEAST_GAP = 1e-3  # nats; where the full text tells less, there is nothing to divide by
+_EVEN = 0.4  # what all of the full text's information costs a first generator that lacks it
 
 
 def combined_loss(*costs: float) -> float:
@@ -97,6 +98,15 @@ class EvidenceObjective(Objective):
     def terms(self) -> Terms:
         """What a climb descends."""
         return Terms(self.insufficiency, self.completeness / self.gap, self.chance)
+
+    @property
+    def first_terms(self) -> Terms:
+        """What a climb of a generator that knows nothing yet descends.
+
+        All that the predictor might lack costs as little as all that an adversary might find. Were it dear from the
+        start, a generator would select everything before it has learnt anything, and hardly come back.
+        """
+        return Terms(_EVEN / self.gap, self.completeness / self.gap, self.chance)
 
     def cost(self, evaluation: Evaluation) -> float:
         """Return the sum of the three terms."""

@@ -183,11 +183,11 @@ def informed_genomes(
     return np.concatenate(parts)
 
 
-def terms_of(objective: Objective) -> Terms:
-    """Return what a climb descends under an objective."""
+def descended(objective: Objective) -> EvidenceObjective:
+    """Return an objective that generators can climb down."""
     if not isinstance(objective, EvidenceObjective):
         raise SettingsError("the paper's objective has no gradient; choose search genetic and start random with it.")
-    return objective.terms
+    return objective
 
 
 def list_thresholds(lesson: Lesson, count: int) -> list[float]:

@@ -19,12 +19,12 @@ from genspp.evolution.search import STRATEGIES, Search, settings_of, strategy_se
 from genspp.methods.base import METHODS, Rationalizer, Recorder, logger
 from genspp.methods.evolving import (
     JUDGING,
+    descended,
     informed_genomes,
     initial_genomes,
     make_evaluator,
     make_objective,
     make_task,
-    terms_of,
     train_final,
 )
 from genspp.methods.lesson import Lesson
@@ -93,12 +93,12 @@ class GenSPP(Rationalizer):
         objective = make_objective(settings, evaluator)
 
         def climb(genomes: Genomes, climbs: Sequence[Climb]) -> Genomes:
-            return evaluator.climb(genomes, climbs, terms_of(objective))
+            return evaluator.climb(genomes, climbs, descended(objective).terms)
 
         def first(count: int) -> Genomes:
             if settings["start"] == "random":
                 return initial_genomes(settings["seed"], count, evaluator.task)
-            return informed_genomes(settings, count, lesson, evaluator, terms_of(objective))
+            return informed_genomes(settings, count, lesson, evaluator, descended(objective).first_terms)
 
         search = STRATEGIES[settings["search"]](first, objective, settings, climb)
         state = recorder.restore()
