@@ -19,17 +19,8 @@ from rich.console import Console
 from genspp.data.corpus import Splits
 from genspp.data.sources import load_source
 from genspp.errors import DataError, SettingsError
-from genspp.experiments.grid import (
-    FULL,
-    QUICK,
-    Effort,
-    Trial,
-    data_name,
-    expand,
-    expected_seconds,
-    longest_first,
-)
-from genspp.experiments.names import REFERENCES
+from genspp.experiments.grid import FULL, QUICK, Effort, Trial, expand, expected_seconds, longest_first
+from genspp.experiments.names import REFERENCES, data_name
 from genspp.experiments.page import read_facts, write_tables
 from genspp.experiments.pool import Failure, Overview, run_all
 from genspp.experiments.results import Result, read_result, read_results

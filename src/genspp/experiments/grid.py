@@ -7,12 +7,14 @@ file alone.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
+from genspp.data.sources import SOURCES, find_source
 from genspp.data.sources.toy import TRIPLES, VARIANTS
 from genspp.errors import DataError, SettingsError
 from genspp.experiments import paper
-from genspp.experiments.names import REFERENCES, data_form, data_sets, declares, family, methods
+from genspp.experiments.names import REFERENCES, data_form, data_name, data_sets, declares, family, methods
 from genspp.methods import METHODS
 from genspp.settings import PRESETS
 
@@ -94,7 +96,7 @@ class Trial:
 
     def command(self) -> str:
         """Return what one types to repeat it, with names in the place of local paths."""
-        source = data_form(self.data)
+        source = quote(find_source(self.source).command)
         vectors = [f"--vectors {self.asked()['vectors']}"] if "vectors" in self.settings else []
         if not self.effort and not self.variant:
             extra = [*vectors, *(["--workers 1"] if "workers" in self.settings else [])]
@@ -108,11 +110,6 @@ class Trial:
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values; `Trial(**values)` is the way back."""
         return asdict(self)
-
-
-def data_name(source: str) -> str:
-    """Return the name of a source without its path."""
-    return source.partition(":")[0]
 
 
 def expand(
@@ -196,12 +193,13 @@ def _check(
     for method in chosen or ():
         if method not in known:
             raise SettingsError(f"method is {method!r}; choose from {', '.join(known)}.")
-    possible = [data for data in data_sets() if benchmark == "table1" or paper.alphas(family(data))]
-    for source in sources:
-        if data_name(source) not in possible:
-            forms = ", ".join(map(data_form, possible))
-            raise DataError(f"the data is {source!r}; choose from {forms}.")
     names = [data_name(source) for source in sources]
+    for source, data in zip(sources, names, strict=True):
+        if benchmark == "alpha" and not paper.alphas(family(data)):
+            forms = ", ".join(data_form(data) for data in data_sets() if paper.alphas(family(data)))
+            raise DataError(f"the data is {source!r}; choose from {forms}.")
+        if data in SOURCES and find_source(source).takes_columns:
+            raise DataError(f"the file {source} has the name of a data set, {data}; give it another.")
     if len(set(names)) < len(names):
         raise DataError(f"the data {', '.join(sources)} names a data set twice; name each once.")
     return tuple(method for method in known if chosen is None or method in chosen)

@@ -56,7 +56,7 @@ class Predictions:
         counts = highlight_counts(masks, corpus.highlights) if annotated else np.zeros((0, 3), np.int64)
         return cls(
             tuple(classes),
-            tuple(document.id for document in corpus),
+            tuple("_".join(document.id.split()) for document in corpus),  # a column of a file separates them by spaces
             tuple(number[name] for name in corpus.labels),
             tuple(number[name] for name in predicted),
             tuple("".join(str(int(value)) for value in np.asarray(mask)) for mask in masks),
