@@ -1,11 +1,11 @@
 """The paper's tables and figures, from the grid of runs to the files that show them.
 
-results/table1/*.json, results/alpha/*.json   one small file per finished run (see `results`)
+results/table1/*.json, alpha/, ablation/      one small file per finished run (see `results`)
 results/tables/*.md, *.tex                    made from those files alone
 results/vectors-100d/table1/*.json            the same, of runs with other word vectors (--out results/vectors-100d)
-results/figures/*.png, figures.json           the two figures, and the numbers in them
+results/figures/*.png, figures.json           the paper's two figures, with the numbers in them, and the ablation's
 results/truncation.json                       see `truncation`
-docs/results.md                               made from docs/results.template.md and all of these (see `page`)
+docs/results.md, docs/ablation.md             made from their templates and all of these (see `page`)
 """
 
 import asyncio
@@ -20,6 +20,8 @@ from genspp.data.corpus import Splits
 from genspp.data.sources import load_source
 from genspp.errors import DataError, SettingsError
 from genspp.experiments.ablation import FULL_RECIPE
+from genspp.experiments.ablation_tables import draw_curves
+from genspp.experiments.board import Board
 from genspp.experiments.grid import FULL, QUICK, Effort, Trial, expand, expected_seconds, longest_first
 from genspp.experiments.names import REFERENCES, data_name
 from genspp.experiments.page import read_facts, write_tables
@@ -69,6 +71,8 @@ def benchmark(
             workers=workers,
             console=console,
         )
+    if name == "ablation":
+        draw_curves(Board(read_results(out / effort.name)), out / effort.name / "figures")
     tables = write_tables(out / effort.name, ("table1", "audit") if name == "table1" else (name,))
     for table in tables:
         printer(table)
