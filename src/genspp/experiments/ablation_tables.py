@@ -25,7 +25,8 @@ COLUMNS = (
 )
 _NOTES = (
     "Clf-F1, Hl-F1 and R on test rows, in percent; mean ± population deviation over seeds.",
-    "Left over: the share of the full text's information that an adversary finds in the unselected tokens, in percent. "
+    "Left over: the share of the full text's information that an adversary finds in the unselected tokens, in percent, "
+    "0 where it does no better than chance. "
     "Cost: that of the full recipe. Both are judged afterwards on validation rows by the full recipe's judges, "
     "whatever recipe found the highlights.",
     "Evaluations: of generators in the search. Seconds: training on one core, several runs at once.",
@@ -65,7 +66,7 @@ def _cells(runs: Sequence[Result]) -> Cells:
     curves = [run.curve() for run in runs]
     return (
         *(metric_cell(runs, metric) for metric in _SHOWN),
-        over_seeds([curve.left_over[-1] for curve in curves], 100.0),
+        over_seeds([max(0.0, curve.left_over[-1]) for curve in curves], 100.0),
         over_seeds([curve.cost[-1] for curve in curves]),
         over_seeds([curve.evaluations[-1] for curve in curves]),
         over_seeds([run.training["seconds"] for run in runs]),
