@@ -37,7 +37,7 @@ bench-quick: $(READY)
 bench-gradient: $(READY)
 	$(BIN)/python -m genspp.experiments.gradient_bench
 
-# docs/results.md, made from docs/results.template.md and results/.
+# docs/results.md and docs/ablation.md, made from their templates and results/.
 results: $(READY)
 	$(BIN)/python -m genspp.experiments.page
 

@@ -74,7 +74,6 @@ def test_what_is_wrong_is_found_before_anything_is_made(table):
         ({"preset": "best"}, "preset is 'best'"),
         ({"class_weight": {"food": 0}}, "above 0"),
         ({"evidence_for": ["sport", "music"]}, "evidence_for names 'music', which is no label; the labels are food, "),
-        ({"readers": False}, "readers is False"),
         ({"validation_fraction": 0.1}, "a split column or --val"),
         ({"vector_width": 30}, "vector_width is 30"),
     ]:

@@ -81,6 +81,7 @@ def test_evidence_that_is_no_number_is_worst():
     assert not EVIDENCE.feasible(Evaluation(math.nan, 0.1, 1.0))
     alone = EvidenceObjective(1.0, 0.2, 0.0, 5.0, 0.02)  # without an adversary nobody asks for its loss
     assert alone.cost(Evaluation(0.2, 0.1)) == 0.1
+    assert alone.shares(Evaluation(0.2, 0.1)) == {"sufficiency": pytest.approx(1.0)}
 
 
 def test_where_the_full_text_tells_nothing_no_cost_explodes():

@@ -91,13 +91,27 @@ def test_commands_name_no_folder():
     assert not any("/home" in trial.command() for trial in trials)
 
 
+def test_people_s_own_files_go_by_their_names():
+    trials = expand("table1", sources=["toy", "/home/me/my posts.csv"], seeds=1, vectors=Path("/home/me/glove.txt"))
+    own = [trial for trial in trials if trial.data == "my posts"]
+    assert {trial.method for trial in own} == {*METHODS, "random"}
+    first = own[0]
+    assert first.file == Path("table1/my posts-sound-genspp-seed1.json")
+    assert first.settings == {"workers": 1, "vectors": "/home/me/glove.txt"}
+    assert first.command().startswith("genspp train 'my posts.csv' --method genspp --preset sound --seed 1 --vectors")
+    assert "/home" not in json.dumps([first.key(), first.asked(), first.command()])
+    assert (names.data_title("my posts"), names.family("my posts")) == ("my posts", "files")
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
         ({"methods": ["lime"]}, SettingsError, "method is 'lime'"),
         ({"preset": "fast"}, SettingsError, "preset is 'fast'"),
         ({"seeds": 0}, SettingsError, "seeds is 0"),
-        ({"sources": ["posts.csv"]}, DataError, "the data is 'posts.csv'; choose from toy, hatexplain:FOLDER"),
+        ({"sources": ["posts"]}, DataError, "The source 'posts' is not known; give "),
+        ({"sources": ["mine/toy.csv"]}, DataError, "the file mine/toy.csv has the name of a data set, toy; give it"),
+        ({"sources": ["a/posts.csv", "b/posts.jsonl"]}, DataError, "twice"),
         ({"sources": ["hatexplain:a", "hatexplain:b"]}, DataError, "twice"),
     ],
 )

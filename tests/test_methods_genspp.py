@@ -250,7 +250,6 @@ def test_the_paper_preset_differs_as_the_table_says():
         ({"population": 5}, "population is 5; it takes an even number"),
         ({"generations": -1}, "generations is -1"),
         ({"objective": "paper"}, "the paper's objective has no gradient; choose search genetic and start random"),
-        ({"readers": False}, "readers is False, but search guided and start informed climb between readers."),
         ({"evidence_for": ["music"]}, "evidence_for names 'music', which is no label; the labels are food, sport, "),
         ({"evidence_for": []}, "evidence_for is []; it takes None, or a list of labels."),
         ({"evidence_for": "sport"}, "evidence_for is 'sport'; it takes None, or a list of labels."),

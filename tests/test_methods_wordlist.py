@@ -1,5 +1,7 @@
 """The word list as a method."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -63,6 +65,12 @@ def test_interrupted_it_goes_on_with_the_next_list(model):
     assert again.history_ == model.history_
     texts = ["the soup was cold"]
     np.testing.assert_array_equal(again.predict_proba(texts), model.predict_proba(texts))
+
+
+def test_without_an_adversary_nothing_is_said_of_it():
+    model = METHODS["wordlist"](**QUICK, completeness=0.0).fit(*some_rows())
+    assert model.shares_.keys() == {"sufficiency"}
+    json.dumps(model.history_, allow_nan=False)
 
 
 def test_without_weights_of_words_there_is_no_list():

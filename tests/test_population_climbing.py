@@ -131,10 +131,14 @@ def test_a_climb_after_resume_equals_one_without():
 
 
 @pytest.mark.parametrize("engine", [CompiledEvaluator, SequentialEvaluator])
-def test_without_judges_and_without_readers_there_is_no_climb(engine):
+def test_without_readers_a_climb_has_judges_of_its_own(engine):
     task = small_task(8, readers=None)
-    with pytest.raises(RuntimeError, match="needs readers"):
-        engine(task, 1).climb(random_genomes(task, 1), ways(1, False), TERMS)
+    genomes, population = random_genomes(task, 1), engine(task, 1)
+    way = replace(ways(1, False)[0], pressure=0.0)  # a pressure would rise in the first only
+    climbed = [population.climb(genomes, [one], TERMS) for one in (way, replace(way, judged=way.seed))]
+    np.testing.assert_array_equal(*climbed)
+    assert not np.array_equal(climbed[0], genomes)
+    population.close()
 
 
 def test_pressure_makes_highlights_small():

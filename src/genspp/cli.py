@@ -212,10 +212,16 @@ def methods(name: Annotated[str | None, typer.Argument(help="One method; all by 
 
 @app.command()
 def benchmark(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="table1, alpha, cost or figures.")],
-    data: Annotated[str, typer.Option(help="Data sets of the paper; several with commas.")] = "toy",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="table1, alpha, ablation, cost or figures.")],
+    data: Annotated[
+        str,
+        typer.Option(
+            help="toy, hatexplain:FOLDER and so on, or your own .csv or .jsonl with columns text, label and, where "
+            "they exist, split and highlight, known by the file's name; several with commas."
+        ),
+    ] = "toy",
     methods: Annotated[str | None, typer.Option(help="Methods, with commas between (all).")] = None,
-    seeds: Annotated[int | None, typer.Option(help="Seeds 1 to this (5; with --quick 1).")] = None,
+    seeds: Annotated[int | None, typer.Option(help="Seeds 1 to this (5; ablation 3; with --quick 1).")] = None,
     preset: Annotated[str, typer.Option(help="sound or paper.")] = "sound",
     vectors: Annotated[Path | None, typer.Option(help="A GloVe text file, for data of words.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A few minutes, to see that it works.")] = False,

@@ -33,6 +33,7 @@ class Purpose(StrEnum):
     BOOTSTRAP = "bootstrap"
     AUDIT_JUDGES = "judges of an audit"  # the seed of a predictor that an audit trains: its number
     AUDIT_HIGHLIGHTS = "random highlights of an audit"  # the seed of those that its reader is trained on: part
+    RECIPE_JUDGES = "judges of a recipe"  # the seed of those that highlights found by another are judged by: number
     AUDIT_TEXTS = "texts of an audit"  # that are made from test texts: number of the question, class
 
 

@@ -124,8 +124,8 @@ class EvidenceObjective(Objective):
         return evaluation.task_loss - self.full <= self.epsilon
 
     def shares(self, evaluation: Evaluation) -> dict[str, float]:
-        """Return the shares of the full text's information that predictor and adversary have."""
-        return {
-            "sufficiency": (self.chance - evaluation.task_loss) / self.gap,
-            "left_over": (self.chance - evaluation.rest_loss) / self.gap,
-        }
+        """Return the shares of the full text's information that predictor and, if there is one, adversary have."""
+        found = {"sufficiency": (self.chance - evaluation.task_loss) / self.gap}
+        if self.completeness > 0:
+            found["left_over"] = (self.chance - evaluation.rest_loss) / self.gap
+        return found

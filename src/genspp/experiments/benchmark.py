@@ -1,11 +1,11 @@
 """The paper's tables and figures, from the grid of runs to the files that show them.
 
-results/table1/*.json, results/alpha/*.json   one small file per finished run (see `results`)
+results/table1/*.json, alpha/, ablation/      one small file per finished run (see `results`)
 results/tables/*.md, *.tex                    made from those files alone
 results/vectors-100d/table1/*.json            the same, of runs with other word vectors (--out results/vectors-100d)
-results/figures/*.png, figures.json           the two figures, and the numbers in them
+results/figures/*.png, figures.json           the paper's two figures, with the numbers in them, and the ablation's
 results/truncation.json                       see `truncation`
-docs/results.md                               made from docs/results.template.md and all of these (see `page`)
+docs/results.md, docs/ablation.md             made from their templates and all of these (see `page`)
 """
 
 import asyncio
@@ -19,24 +19,18 @@ from rich.console import Console
 from genspp.data.corpus import Splits
 from genspp.data.sources import load_source
 from genspp.errors import DataError, SettingsError
-from genspp.experiments.grid import (
-    FULL,
-    QUICK,
-    Effort,
-    Trial,
-    data_name,
-    expand,
-    expected_seconds,
-    longest_first,
-)
-from genspp.experiments.names import REFERENCES
+from genspp.experiments.ablation import FULL_RECIPE
+from genspp.experiments.ablation_tables import draw_curves
+from genspp.experiments.board import Board
+from genspp.experiments.grid import FULL, QUICK, Effort, Trial, expand, expected_seconds, longest_first
+from genspp.experiments.names import REFERENCES, data_name
 from genspp.experiments.page import read_facts, write_tables
 from genspp.experiments.pool import Failure, Overview, run_all
-from genspp.experiments.results import Result, read_result, read_results
+from genspp.experiments.results import GRIDS, Result, read_result, read_results
 from genspp.experiments.trial import finish
 from genspp.files import write_json
 
-GRIDS = ("table1", "alpha")
+SEEDS = {"ablation": 3}
 NAMES = (*GRIDS, "cost", "figures")
 RUNS = Path("runs/benchmark")
 
@@ -70,13 +64,15 @@ def benchmark(
             sources=sources,
             methods=methods,
             preset=preset,
-            seeds=(1 if quick else 5) if seeds is None else seeds,
+            seeds=(1 if quick else SEEDS.get(name, 5)) if seeds is None else seeds,
             vectors=vectors,
             effort=effort,
             out=out,
             workers=workers,
             console=console,
         )
+    if name == "ablation":
+        draw_curves(Board(read_results(out / effort.name)), out / effort.name / "figures")
     tables = write_tables(out / effort.name, ("table1", "audit") if name == "table1" else (name,))
     for table in tables:
         printer(table)
@@ -99,13 +95,36 @@ def run_grid(
     workers: int | None = None,
     console: Console | None = None,
 ) -> list[Failure]:
-    """Run what is missing of `table1` or `alpha`, write the tables, and return the runs that failed."""
+    """Run what is missing of a benchmark, write the tables, and return the runs that failed."""
     console = console or Console(stderr=True, highlight=False)
     if vectors is not None and not vectors.is_file():
         raise DataError(f"there is no file {vectors}; give the vectors' file with --vectors.")
-    grid = expand(
-        benchmark, sources=sources, methods=methods, preset=preset, seeds=seeds, vectors=vectors, effort=effort
-    )
+
+    def grid() -> list[Trial]:
+        return expand(
+            benchmark,
+            sources=sources,
+            methods=methods,
+            preset=preset,
+            seeds=seeds,
+            vectors=vectors,
+            effort=effort,
+            spent=_spent(read_results(out / effort.name)),
+        )
+
+    first = grid()
+    failures = _run_missing(first, effort, runs, out, workers, console)
+    # How many evaluations are as many as the full recipe's is known once that has run.
+    later = [trial for trial in grid() if trial not in first]
+    failures += _run_missing(later, effort, runs, out, workers, console) if later else []
+    write_tables(out / effort.name)
+    return failures
+
+
+def _run_missing(
+    grid: Sequence[Trial], effort: Effort, runs: Path, out: Path, workers: int | None, console: Console
+) -> list[Failure]:
+    """Run the trials that have no result yet; return those that failed."""
     missing = [trial for trial in grid if not _finished(trial, out)]
     data = {source: load_source(source) for source in dict.fromkeys(trial.source for trial in missing)}
     for trial in missing:
@@ -117,9 +136,13 @@ def run_grid(
     workers = workers or os.cpu_count() or 1
     expected = [(trial, expected_seconds(trial, taken)) for trial in trained]
     with Overview(console, expected, len(grid) - len(trained), workers) as overview:
-        failures = asyncio.run(run_all(trained, runs=runs, out=out, workers=workers, overview=overview))
-    write_tables(out / effort.name)
-    return failures
+        return asyncio.run(run_all(trained, runs=runs, out=out, workers=workers, overview=overview))
+
+
+def _spent(results: Sequence[Result]) -> dict[tuple[str, int], int]:
+    """Return how many evaluations the full recipe of an ablation had, by data and seed."""
+    full = [run for run in results if (run.benchmark, run.variant) == ("ablation", FULL_RECIPE)]
+    return {(run.data, run.seed): int(run.curve().evaluations[-1]) for run in full}
 
 
 def _finished(trial: Trial, out: Path) -> bool:

@@ -27,7 +27,8 @@ class Board:
     def grids(self, benchmark: str) -> list[tuple[str, str]]:
         """Return the data sets and presets that a benchmark has results of."""
         found = {(run.data, run.preset) for run in self.results if run.benchmark == benchmark}
-        return [(data, preset) for data in data_sets() for preset in PRESETS if (data, preset) in found]
+        everything = dict.fromkeys([*data_sets(), *sorted(data for data, _ in found)])  # people's own files last
+        return [(data, preset) for data in everything for preset in PRESETS if (data, preset) in found]
 
     def variants(self, data: str, method: str) -> list[str]:
         """Return the variants of a row that needs no training."""

@@ -24,7 +24,7 @@ class Comparison:
     """GenSPP against the other method with the best mean, in percent.
 
     seeds_p: of the exact rank-sum test over runs, which cannot be less than `least_p`. texts: the paired bootstrap over
-    `test_texts` test texts; None where the runs were not tested on the same ones.
+    `test_texts` test texts; None where the runs were not tested on the same ones, or not all of these have gold.
     """
 
     metric: str
@@ -50,7 +50,7 @@ class Comparison:
     def note(self) -> str:
         """Return all of it in words, as a note below a table."""
         if self.texts is None:
-            texts = "No paired bootstrap: the runs were not tested on the same texts."
+            texts = "No paired bootstrap: the runs were not tested on the same texts, or not all have gold."
         else:
             texts = (
                 f"Paired bootstrap over the {self.test_texts:,} test texts, runs averaged "
@@ -101,6 +101,8 @@ def _bootstrap(
     sides = [[run.predictions() for run in runs] for runs in (ours, theirs)]
     first = sides[0][0]
     if any(other.ids != first.ids or other.labels != first.labels for side in sides for other in side):
+        return None
+    if counts is Predictions.highlight_counts and not first.gold:
         return None
     a, b = (np.stack([counts(each) for each in side], axis=1) for side in sides)
     return paired_bootstrap(a, b, statistic)

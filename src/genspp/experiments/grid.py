@@ -7,12 +7,15 @@ file alone.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
+from genspp.data.sources import SOURCES, find_source
 from genspp.data.sources.toy import TRIPLES, VARIANTS
 from genspp.errors import DataError, SettingsError
 from genspp.experiments import paper
-from genspp.experiments.names import REFERENCES, data_form, data_sets, declares, family, methods
+from genspp.experiments.ablation import variants_on
+from genspp.experiments.names import OURS, REFERENCES, data_form, data_name, data_sets, declares, family, methods
 from genspp.methods import METHODS
 from genspp.settings import PRESETS
 
@@ -94,7 +97,7 @@ class Trial:
 
     def command(self) -> str:
         """Return what one types to repeat it, with names in the place of local paths."""
-        source = data_form(self.data)
+        source = quote(find_source(self.source).command)
         vectors = [f"--vectors {self.asked()['vectors']}"] if "vectors" in self.settings else []
         if not self.effort and not self.variant:
             extra = [*vectors, *(["--workers 1"] if "workers" in self.settings else [])]
@@ -110,11 +113,6 @@ class Trial:
         return asdict(self)
 
 
-def data_name(source: str) -> str:
-    """Return the name of a source without its path."""
-    return source.partition(":")[0]
-
-
 def expand(
     benchmark: str,
     *,
@@ -124,11 +122,20 @@ def expand(
     seeds: int = 5,
     vectors: Path | None = None,
     effort: Effort = FULL,
+    spent: Mapping[tuple[str, int], int] | None = None,
 ) -> list[Trial]:
-    """Return the runs of `table1` or `alpha`, seeds 1 to `seeds`."""
+    """Return the runs of a benchmark, seeds 1 to `seeds`.
+
+    spent: from (data, seed) to the evaluations of an ablation's full recipe; what must have as many is left out where
+    these are not known yet.
+    """
     wanted = _check(benchmark, sources, methods, preset, seeds)
-    trials = []
+    trials: list[Trial] = []
     for source in sources:
+        if benchmark == "ablation":
+            shared = effort.of(OURS) | _shared_settings(source, OURS, preset, vectors)
+            trials += _ablation_trials(source, seeds, shared, effort, spent or {})
+            continue
         for method in (method for method in wanted if method not in REFERENCES):
             settings = effort.of(method) | _shared_settings(source, method, preset, vectors)
             for place, variant, own in _variants(benchmark, data_name(source), method):
@@ -165,6 +172,15 @@ def _variants(benchmark: str, data: str, method: str) -> Iterable[tuple[str, str
                 yield "alpha", f"alpha={alpha:.2f}", {"alpha": alpha}
 
 
+def _ablation_trials(
+    source: str, seeds: int, shared: dict[str, Any], effort: Effort, spent: Mapping[tuple[str, int], int]
+) -> Iterable[Trial]:
+    data, population = data_name(source), shared.get("population", METHODS[OURS].declared["population"].of("sound"))
+    for seed in range(1, seeds + 1):
+        for variant, own in variants_on(data, population, spent.get((data, seed))).items():
+            yield Trial("ablation", source, OURS, "sound", seed, variant, {**shared, **own}, effort.name)
+
+
 def _reference_trials(source: str, wanted: Sequence[str], seeds: int, effort: Effort) -> list[Trial]:
     data = data_name(source)
     trials = []
@@ -186,8 +202,6 @@ def _check(
     benchmark: str, sources: Sequence[str], chosen: Sequence[str] | None, preset: str, seeds: int
 ) -> tuple[str, ...]:
     """Return the methods that are wanted, in order; raise a sentence on what cannot be run."""
-    if benchmark not in ("table1", "alpha"):
-        raise SettingsError(f"the benchmark is {benchmark!r}; choose table1, alpha, cost or figures.")
     if preset not in PRESETS:
         raise SettingsError(f"preset is {preset!r}; it takes one of {', '.join(PRESETS)}.")
     if seeds < 1:
@@ -196,12 +210,15 @@ def _check(
     for method in chosen or ():
         if method not in known:
             raise SettingsError(f"method is {method!r}; choose from {', '.join(known)}.")
-    possible = [data for data in data_sets() if benchmark == "table1" or paper.alphas(family(data))]
-    for source in sources:
-        if data_name(source) not in possible:
-            forms = ", ".join(map(data_form, possible))
-            raise DataError(f"the data is {source!r}; choose from {forms}.")
+    if benchmark == "ablation" and (preset != "sound" or any(method != OURS for method in chosen or ())):
+        raise SettingsError(f"an ablation is of {OURS} under preset sound; leave out --methods and --preset.")
     names = [data_name(source) for source in sources]
+    for source, data in zip(sources, names, strict=True):
+        if benchmark == "alpha" and not paper.alphas(family(data)):
+            forms = ", ".join(data_form(data) for data in data_sets() if paper.alphas(family(data)))
+            raise DataError(f"the data is {source!r}; choose from {forms}.")
+        if data in SOURCES and find_source(source).takes_columns:
+            raise DataError(f"the file {source} has the name of a data set, {data}; give it another.")
     if len(set(names)) < len(names):
         raise DataError(f"the data {', '.join(sources)} names a data set twice; name each once.")
     return tuple(method for method in known if chosen is None or method in chosen)

@@ -6,7 +6,7 @@ GenSPP first, then the paper's methods and data in the paper's order, then all o
 from collections.abc import Iterable
 from functools import cache
 
-from genspp.data.sources import SOURCES
+from genspp.data.sources import SOURCES, find_source
 from genspp.experiments import paper
 from genspp.methods import METHODS
 
@@ -37,19 +37,24 @@ def method_title(method: str) -> str:
     return REFERENCES[method] if method in REFERENCES else METHODS[method].title
 
 
+def data_name(source: str) -> str:
+    """Return the name of the data set that somebody typed: people's own files go by the file's, without its ending."""
+    return find_source(source).called
+
+
 def data_title(data: str) -> str:
     """Return what tables call a data set."""
-    return SOURCES[data].title
+    return SOURCES[data].title if data in SOURCES else data
 
 
 def data_form(data: str) -> str:
     """Return how a data set is typed, with names in the place of local paths."""
-    return SOURCES[data].form(data)
+    return SOURCES[data].form(data) if data in SOURCES else f"{data}.jsonl"
 
 
 def family(data: str) -> str:
     """Return the kind of data that a data set is a form of: the one that settings go with."""
-    return SOURCES[data].family
+    return (SOURCES[data] if data in SOURCES else SOURCES["files"]).family
 
 
 def declares(method: str, setting: str) -> bool:

@@ -1,6 +1,6 @@
-"""docs/results.md, made from docs/results.template.md and the result files: `python -m genspp.experiments.page`.
+"""Pages of docs/, each made from its template there and the result files: `python -m genspp.experiments.page`.
 
-The template has prose on how things were done; figures, and who is ahead, are filled in. What has not been run is said
+A template has prose on how things were done; figures, and who is ahead, are filled in. What has not been run is said
 to be so.
 """
 
@@ -13,25 +13,30 @@ from typing import Any
 import jinja2
 
 from genspp.errors import GenSPPError
-from genspp.experiments import findings
+from genspp.experiments import ablation_tables, findings
+from genspp.experiments.ablation import VARIANTS
+from genspp.experiments.ablation_tables import ablation_table
 from genspp.experiments.audit_table import audit_sentence, audit_table
 from genspp.experiments.board import Board
 from genspp.experiments.claim import claim_paragraph
 from genspp.experiments.names import data_form, data_title
 from genspp.experiments.paper_tables import alpha_table, genspp_table, table1
-from genspp.experiments.results import read_results
+from genspp.experiments.results import GRIDS, read_results
 from genspp.experiments.side_tables import cost_table, highlights_table, vectors_table
 from genspp.experiments.truncation import FILE as TRUNCATION
 from genspp.files import write_text
 from genspp.report.result_table import ResultTable
 
-TEMPLATE, PAGE = Path("docs/results.template.md"), Path("docs/results.md")
+TEMPLATE, ABLATION = Path("docs/results.template.md"), Path("docs/ablation.template.md")
+TEMPLATES = (TEMPLATE, ABLATION)
 TABLES: dict[str, Callable[[Board, str, str], ResultTable | None]] = {
     "table1": table1,
     "audit": audit_table,
     "alpha": alpha_table,
     "cost": cost_table,
+    "ablation": ablation_table,
 }
+ABLATED = ("toy", "hatexplain", "tweets")  # what docs/ablation.md shows
 
 
 def write_tables(folder: Path, names: tuple[str, ...] = tuple(TABLES)) -> list[str]:
@@ -39,7 +44,7 @@ def write_tables(folder: Path, names: tuple[str, ...] = tuple(TABLES)) -> list[s
     board = Board(read_results(folder))
     written = []
     for name in names:
-        for data, preset in board.grids("alpha" if name == "alpha" else "table1"):
+        for data, preset in board.grids(_grid(name)):
             table = TABLES[name](board, data, preset)
             if table is not None:
                 label = f"{name}-{data}-{preset}"
@@ -49,6 +54,11 @@ def write_tables(folder: Path, names: tuple[str, ...] = tuple(TABLES)) -> list[s
     return written
 
 
+def _grid(table: str) -> str:
+    """Return the benchmark whose runs a table is made of."""
+    return table if table in GRIDS else "table1"
+
+
 def read_facts(path: Path) -> dict[str, Any]:
     """Read a file of figures; empty where there is none yet."""
     facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
@@ -56,7 +66,7 @@ def read_facts(path: Path) -> dict[str, Any]:
 
 
 def render_page(template: Path, results: Path) -> str:
-    """Return the page of results."""
+    """Return the page that a template and the results make."""
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False)
     page = environment.from_string(template.read_text(encoding="utf-8"))
     facts = read_facts(results / "figures/figures.json")
@@ -67,7 +77,8 @@ def render_page(template: Path, results: Path) -> str:
         return f"![{caption}](../results/figures/{name}.png)"
 
     board = Board(read_results(results))
-    return page.render(figure=figure, facts=facts, **_tables(board, results), **_sentences(board, results))
+    calls = {**_tables(board, results), **_sentences(board, results), **_ablation(board)}
+    return page.render(figure=figure, facts=facts, **calls)
 
 
 def _tables(board: Board, results: Path) -> dict[str, Callable[..., str]]:
@@ -77,9 +88,8 @@ def _tables(board: Board, results: Path) -> dict[str, Callable[..., str]]:
         return table.to_markdown().strip() if table is not None else f"*Not run yet: `genspp benchmark {arguments}`.*"
 
     def make(name: str, table: Callable[[Board, str, str], ResultTable | None]) -> Callable[[str, str], str]:
-        grid = "alpha" if name == "alpha" else "table1"
         return lambda data, preset: shown(
-            table(board, data, preset), f"{grid} --data {data_form(data)} --preset {preset}"
+            table(board, data, preset), f"{_grid(name)} --data {data_form(data)} --preset {preset}"
         )
 
     def genspp(data: str) -> str:
@@ -110,16 +120,41 @@ def _sentences(board: Board, results: Path) -> dict[str, Any]:
     }
 
 
-def write_page(root: Path = Path(), results: Path = Path("results")) -> None:
-    """Write docs/results.md below `root`."""
-    write_text(root / PAGE, render_page(root / TEMPLATE, root / results))
+def _ablation(board: Board) -> dict[str, Any]:
+    """Return what the template of the ablation calls for."""
+
+    def curves(data: str) -> str:
+        if not ablation_tables.find(board, data):
+            return ""
+        return f"![What each variant had found when](../results/figures/{ablation_tables.figure_name(data)}.png)"
+
+    return {
+        "ablated": ABLATED,
+        "deviations": ablation_tables.DEVIATIONS,
+        "ingredients": [(name, variant.ingredient) for name, variant in VARIANTS.items() if variant.ingredient],
+        "ingredient": lambda variant, data: ablation_tables.difference_sentence(board, variant, data),
+        "curves": curves,
+    }
+
+
+def page_of(template: Path) -> Path:
+    """Return the page that a template is for."""
+    return template.with_name(template.name.replace(".template", ""))
+
+
+def write_pages(root: Path = Path(), results: Path = Path("results")) -> None:
+    """Write all pages, below `root`."""
+    for template in TEMPLATES:
+        write_text(root / page_of(template), render_page(root / template, root / results))
 
 
 def main() -> int:
-    """Write the tables and the page again from the result files."""
+    """Write the tables, the curves and the pages again from the result files."""
+    results = Path("results")
     try:
-        write_tables(Path("results"))
-        write_page()
+        write_tables(results)
+        ablation_tables.draw_curves(Board(read_results(results)), results / "figures")
+        write_pages()
     except (GenSPPError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -168,7 +168,12 @@ def _reference_rows(board: Board, data: str) -> list[Row]:
 
 def general_notes(data: str, runs: Sequence[Result]) -> list[Note]:
     """Return the notes on units, vectors and shortened runs."""
-    notes: list[Note] = [("", _UNITS)]
+    return [("", _UNITS), *run_notes(data, runs)]
+
+
+def run_notes(data: str, runs: Sequence[Result]) -> list[Note]:
+    """Return the notes on vectors and shortened runs."""
+    notes: list[Note] = []
     vectors = sorted({str(run.content["data"]["vectors"]) for run in runs})
     if data in _PUBLISHED_VECTORS and vectors:
         shown = "; ".join(f"{VECTORS[name]} ({name})" if name in VECTORS else name for name in vectors)

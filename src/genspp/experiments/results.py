@@ -25,9 +25,11 @@ from genspp.data.corpus import Corpus
 from genspp.errors import DataError
 from genspp.evaluation.answers import Audit
 from genspp.evaluation.metrics import Counts, class_counts, highlight_counts
+from genspp.experiments.curves import Curve
 from genspp.files import write_text
 
 FORMAT = 1
+GRIDS = ("table1", "alpha", "ablation")  # the benchmarks that are made of runs
 _PACKAGE = Path(genspp.__file__).parent
 
 
@@ -56,7 +58,7 @@ class Predictions:
         counts = highlight_counts(masks, corpus.highlights) if annotated else np.zeros((0, 3), np.int64)
         return cls(
             tuple(classes),
-            tuple(document.id for document in corpus),
+            tuple("_".join(document.id.split()) for document in corpus),  # a column of a file separates them by spaces
             tuple(number[name] for name in corpus.labels),
             tuple(number[name] for name in predicted),
             tuple("".join(str(int(value)) for value in np.asarray(mask)) for mask in masks),
@@ -140,6 +142,10 @@ class Result:
         """What was given to the test texts."""
         return Predictions.from_json(self.content["predictions"])
 
+    def curve(self) -> Curve:
+        """What the search had found when; runs of an ablation have it."""
+        return Curve.from_json(self.content["curve"])
+
 
 def write_result(path: Path, content: dict[str, Any]) -> None:
     """Write a result file: one line per value, so that two can be compared."""
@@ -159,7 +165,7 @@ def read_result(path: Path) -> Result:
 
 def read_results(folder: Path) -> list[Result]:
     """Read all result files of a folder with one subfolder per benchmark; none where there is no such folder."""
-    return [read_result(path) for name in ("table1", "alpha") for path in sorted((folder / name).glob("*.json"))]
+    return [read_result(path) for name in GRIDS for path in sorted((folder / name).glob("*.json"))]
 
 
 # ---- where a result comes from

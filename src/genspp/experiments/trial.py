@@ -15,11 +15,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from genspp.app.configure import Data, configure
 from genspp.app.runs import Run
 from genspp.data.corpus import Splits
 from genspp.errors import GenSPPError, RunError
+from genspp.experiments.ablation import settings_of
+from genspp.experiments.curves import FollowedRun, curve_of
 from genspp.experiments.grid import Trial
 from genspp.experiments.names import REFERENCES
+from genspp.experiments.recipe import Recipe
 from genspp.experiments.results import Predictions, code_version, machine, peak_memory_mb, write_result
 
 Progress = Callable[[dict[str, Any], int], None]
@@ -66,11 +70,10 @@ class _Clock:
 
 def _trained(trial: Trial, runs: Path, progress: Progress | None) -> dict[str, Any]:
     from genspp.app.audit import audit_folder
-    from genspp.app.configure import configure
     from genspp.app.train import proceed
 
     config, data = configure(trial.source, trial.method, preset=trial.preset, seed=trial.seed, **trial.settings)
-    run = _open(runs / trial.folder, config)
+    run = _open(runs / trial.folder, config, FollowedRun if trial.benchmark == "ablation" else Run)
     clock = _Clock(progress)
     outcome = proceed(run, data, clock)
     lines = [json.loads(line) for line in (run.folder / "log.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -94,14 +97,23 @@ def _trained(trial: Trial, runs: Path, progress: Progress | None) -> dict[str, A
         "training": training,
         "audit": audit_folder(run.folder).figures(),
         "predictions": predictions.to_json(),
+        **({"curve": _curve(trial, run, data)} if isinstance(run, FollowedRun) else {}),
     }
 
 
-def _open(folder: Path, config: dict[str, Any]) -> Run:
+def _curve(trial: Trial, run: FollowedRun, data: Data) -> dict[str, str]:
+    """Return what the search had found when, as the full recipe judges it."""
+    changed = settings_of(trial.variant, trial.data)
+    full = {name: value for name, value in run.config["settings"].items() if name not in changed}
+    with Recipe.of(full, data) as recipe:
+        return curve_of(run, data, recipe.judge).to_json()
+
+
+def _open(folder: Path, config: dict[str, Any], kind: type[Run]) -> Run:
     """Open the run where it was left, or start it."""
     if not (folder / "config.json").exists():
-        return Run.create(folder, config)
-    run = Run.open(folder)
+        return kind.create(folder, config)
+    run = kind.open(folder)
     if run.config["settings"] != json.loads(json.dumps(config["settings"])):
         raise RunError(f"{folder} was started with other settings; remove that folder, and run the benchmark again.")
     return run

@@ -19,7 +19,7 @@ from genspp.data.corpus import Splits
 from genspp.data.sources import load_source
 from genspp.errors import DataError, GenSPPError
 from genspp.evaluation.metrics import hl_f1
-from genspp.experiments.grid import data_name
+from genspp.experiments.names import data_name
 from genspp.experiments.results import Result, code_version, machine, read_results
 from genspp.files import write_json
 
@@ -59,14 +59,14 @@ def truncation(splits: Splits, runs: Sequence[Result]) -> dict[str, Any]:
 
 def main(arguments: Sequence[str]) -> int:
     """Write the figures of all GenSPP runs on HateXplain."""
-    if len(arguments) != 1 or data_name(arguments[0]) != "hatexplain":
-        print("usage: python -m genspp.experiments.truncation hatexplain:FOLDER", file=sys.stderr)
-        return 2
-    results = Path("results")
+    command, results = "python -m genspp.experiments.truncation hatexplain:FOLDER", Path("results")
     try:
-        runs = [run for run in read_results(results) if run.data == "hatexplain" and run.method == "genspp"]
+        if len(arguments) != 1 or data_name(arguments[0]) != "hatexplain":
+            print(f"usage: {command}", file=sys.stderr)
+            return 2
+        wanted = ("table1", "hatexplain", "genspp")
+        runs = [run for run in read_results(results) if (run.benchmark, run.data, run.method) == wanted]
         found = truncation(load_source(arguments[0]), runs)
-        command = "python -m genspp.experiments.truncation hatexplain:FOLDER"
         write_json(results / FILE, {"command": command, "code": code_version(), "machine": machine(), **found})
     except (GenSPPError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)

@@ -69,8 +69,6 @@ class GenSPP(Rationalizer):
         for name, setting in strategy_settings().items():
             if name not in used and settings[name] != setting.default:
                 raise SettingsError(f"{name} is not a setting of the search {settings['search']!r}; leave it out.")
-        if not settings["readers"] and (settings["search"] == "guided" or settings["start"] == "informed"):
-            raise SettingsError("readers is False, but search guided and start informed climb between readers.")
         return settings
 
     def _networks(self, settings: dict[str, Any], inputs: int, classes: int) -> tuple[nn.Module, nn.Module]:

@@ -5,6 +5,7 @@ decide as they do for GenSPP's generators: lists of several lengths are judged b
 the one of least cost is kept, with a predictor that reads nothing but its words.
 """
 
+import math
 from dataclasses import asdict
 from typing import Any, ClassVar
 
@@ -55,11 +56,13 @@ class WordListRationalizer(Rationalizer):
             for number in range(len(self.history_), len(thresholds)):
                 masks = _masks(lesson, thresholds[number])
                 found = evaluator.judge(*masks, _seed(settings, number)).evaluation(evaluator.task, masks[1])
-                line = {"list": number, "cost": objective.cost(found), **asdict(found), **objective.shares(found)}
+                told = {name: value for name, value in asdict(found).items() if math.isfinite(value)}
+                line = {"list": number, "cost": objective.cost(found), **told, **objective.shares(found)}
                 self.history_.append(line)
                 recorder.record(line, {"history": self.history_}, len(thresholds))
             best = min(range(len(thresholds)), key=lambda number: float(self.history_[number]["cost"]))
-            self.shares_ = {name: self.history_[best][name] for name in ("sufficiency", "left_over")}
+            shares = ("sufficiency", "left_over")
+            self.shares_ = {name: value for name, value in self.history_[best].items() if name in shares}
             on_list = above(lesson.words, thresholds[best])
             self.model_.generator.margins[:] = torch.from_numpy(np.where(on_list, np.float32(1), np.float32(-1)))
             masks = _masks(lesson, thresholds[best])

@@ -131,13 +131,12 @@ class CompiledEvaluator:
         return judges.evaluation(self.task, val_mask)
 
     def _climb(self, genome: Weights, climb: Climb, terms: Terms) -> Weights:
-        if climb.judged is None:
-            if self._readers is None:
-                raise RuntimeError("a climb that no judges show the way needs readers")
+        if climb.judged is None and self._readers is not None:
             judges = self._readers
         else:
-            found = self._judged.get((climb.judged, genome.tobytes()))
-            predictor, adversary = found or self._judge(*self._highlights(genome), climb.judged)
+            seed = climb.seed if climb.judged is None else climb.judged
+            found = self._judged.get((seed, genome.tobytes()))
+            predictor, adversary = found or self._judge(*self._highlights(genome), seed)
             judges = Readers(predictor.weights, predictor.weights if adversary is None else adversary.weights)
         return self._climber().climb(genome, *judges, climb, terms)
 

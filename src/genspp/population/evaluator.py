@@ -171,9 +171,9 @@ class Terms:
 class Climb:
     """Adam steps of a generator down the `Terms`, through drawn masks, the predictors behind it frozen.
 
-    judged: the seed of the judges of the genome that it starts from, which are then the predictors; None: the readers,
-    and the pressure rises from nothing, lest a generator that knows nothing yet learns to select nothing. seed: of the
-    batches and of the noise.
+    judged: the seed of the judges of the genome that it starts from, which are then the predictors; None: the readers
+    (without readers: judges that are trained for the climb alone, from `seed`), and the pressure rises from nothing,
+    lest a generator that knows nothing yet learns to select nothing. seed: of the batches and of the noise.
     """
 
     steps: int

@@ -158,13 +158,11 @@ class SequentialEvaluator:
 
     def _climb(self, genome: npt.NDArray[np.float32], climb: Climb, terms: Terms) -> Weights:
         predictor, opponent = self.task.predictor(), self.task.opponent()
-        if climb.judged is None:
-            if self._readers is None:
-                raise RuntimeError("a climb that no judges show the way needs readers")
+        if climb.judged is None and self._readers is not None:
             judges = self._readers
         else:
             masks = self.select(genome, self.task.train), self.select(genome, self.task.val)
-            judged, adversary = self.judge(*masks, climb.judged)
+            judged, adversary = self.judge(*masks, climb.seed if climb.judged is None else climb.judged)
             judges = Readers(judged.weights, judged.weights if adversary is None else adversary.weights)
         for network, weights in zip((predictor, opponent), judges, strict=True):
             load_flat(network, weights)

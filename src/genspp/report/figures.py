@@ -1,13 +1,14 @@
-"""The paper's two figures, drawn anew.
+"""The paper's two figures, drawn anew, and curves of searches.
 
 Drawn on figures of our own (no pyplot, no global state), so that they work in a thread, a test or a server,
 and saved without dates or versions in the file: the same input gives the same bytes.
 """
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,7 @@ from genspp.files import write_bytes
 DPI = 150
 POINTS = ((0.0, 1.0), (0.5, 0.5))  # (task loss, selection rate): equal for the sum, far apart for the fitness
 INK, MUTED, BAR, POINT = "#222222", "#666666", "#0072B2", "#D55E00"  # Okabe and Ito's colour-blind safe set
+COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
 
 
 def loss_landscape(path: Path) -> dict[str, tuple[float, float]]:
@@ -96,6 +98,45 @@ def contiguous_histogram(
     axes.spines["bottom"].set_color(MUTED)
     _save(figure, path)
     return counts
+
+
+class Line(NamedTuple):
+    """A line of a panel, the same in name and colour in all panels."""
+
+    name: str
+    evaluations: Sequence[float]
+    values: Sequence[float]
+
+
+def search_curves(path: Path, title: str, panels: Mapping[str, Sequence[Line]]) -> None:
+    """Draw what searches had found after so many evaluations: a panel per quantity, a line per search.
+
+    The first line is drawn thicker. A panel in which nothing is a number says so.
+    """
+    figure = Figure(figsize=(4.0 * len(panels), 4.4), layout="constrained")
+    for axes, (quantity, lines) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
+        for line, colour in zip(lines, cycle(COLOURS), strict=False):
+            axes.step(
+                line.evaluations,
+                line.values,
+                where="post",
+                color=colour,
+                label=line.name,
+                linewidth=2.4 if line is lines[0] else 1.3,
+                zorder=3 if line is lines[0] else 2,
+            )
+        if not any(np.isfinite(line.values).any() for line in lines):
+            axes.text(0.5, 0.5, "not measured", ha="center", transform=axes.transAxes, color=MUTED)
+        axes.set_xscale("log")
+        axes.set_title(quantity, fontsize=11, color=INK, loc="left")
+        axes.set_xlabel("evaluations", color=INK)
+        axes.tick_params(colors=MUTED)
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+    handles, names = axes.get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
+    figure.suptitle(title, fontsize=11, color=INK, x=0.01, ha="left")
+    _save(figure, path)
 
 
 def _mark(axes: Axes, point: tuple[float, float], value: float, *, marker: str, offset: tuple[int, int]) -> None:

@@ -72,6 +72,11 @@ class Source(ABC):
         """What to type for it on another machine: names in the place of local paths."""
         return self.form(self.name)
 
+    @property
+    def called(self) -> str:
+        """The name of the data set that it is."""
+        return self.name
+
     def load(self, options: Options | None = None) -> Splits:
         """Read or make the data."""
         options = options or Options()

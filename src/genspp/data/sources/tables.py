@@ -116,6 +116,11 @@ class Tables(Source):
         """The name of the file."""
         return Path(self.place).name
 
+    @property
+    def called(self) -> str:
+        """The name of the file without its ending."""
+        return Path(self.place).stem
+
     def _load(self, options: Options) -> Splits:
         return load_tables(self.place, options)
 

@@ -1,0 +1,129 @@
+"""What an ablation's result files say: a table per data set, a paragraph per ingredient, and the curves."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from genspp.experiments.ablation import FULL_RECIPE, VARIANTS, variants_on
+from genspp.experiments.board import Board, metric_cell, over_seeds
+from genspp.experiments.curves import Curve, mean_curve
+from genspp.experiments.findings import NOT_RUN
+from genspp.experiments.names import OURS, data_title
+from genspp.experiments.paper_tables import METRICS, SEEDS, Cells, run_notes
+from genspp.experiments.results import Result
+from genspp.report.figures import Line, search_curves
+from genspp.report.result_table import Cell, Column, ResultTable, Row, mean_std
+
+PRESET = "sound"
+_SHOWN = ("clf_f1", "hl_f1", "selection_rate")
+COLUMNS = (
+    *(METRICS[metric] for metric in _SHOWN),
+    Column("Left over", "down"),
+    Column("Cost", "down", digits=3),
+    Column("Evaluations", digits=0),
+    Column("Seconds", digits=0),
+    SEEDS,
+)
+_NOTES = (
+    "Clf-F1, Hl-F1 and R on test rows, in percent; mean ± population deviation over seeds.",
+    "Left over: the share of the full text's information that an adversary finds in the unselected tokens, in percent, "
+    "0 where it does no better than chance. "
+    "Cost: that of the full recipe. Both are judged afterwards on validation rows by the full recipe's judges, "
+    "whatever recipe found the highlights.",
+    "Evaluations: of generators in the search. Seconds: training on one core, several runs at once.",
+)
+# What an ingredient is asked for: how a run has it, its digits, and whether more (1) or less (-1) is better.
+_ASKED: dict[str, tuple[Callable[[Result], float | None], int, int]] = {
+    "Clf-F1": (lambda run: 100 * run.metrics["clf_f1"], 2, 1),
+    "Hl-F1": (lambda run: None if run.metrics["hl_f1"] is None else 100 * run.metrics["hl_f1"], 2, 1),
+    "cost": (lambda run: run.curve().cost[-1], 3, -1),
+}
+PANELS = {
+    "cost": "cost, by the full recipe",
+    "hl_f1": "Hl-F1 on test rows, %",
+    "selection_rate": "R on validation rows, %",
+}
+DEVIATIONS = 2  # of a difference over seeds: what is within may be chance
+
+
+def find(board: Board, data: str) -> dict[str, list[Result]]:
+    """Return the runs of every variant that has any, by seed."""
+    found = {name: board.find(data, PRESET, OURS, name) for name in VARIANTS}
+    return {name: runs for name, runs in found.items() if runs}
+
+
+def ablation_table(board: Board, data: str, preset: str) -> ResultTable | None:
+    """Return a row per variant; None where nothing has been run."""
+    runs = find(board, data)
+    if not runs or preset != PRESET:
+        return None
+    rows = tuple(Row(VARIANTS[name].title, _cells(found)) for name, found in runs.items())
+    asked = [run for name, found in runs.items() for run in found if not VARIANTS[name].equal]
+    notes = (*(("", note) for note in _NOTES), *run_notes(data, asked))
+    return ResultTable(f"{data_title(data)}: one ingredient taken out at a time", COLUMNS, rows, notes, "Variant")
+
+
+def _cells(runs: Sequence[Result]) -> Cells:
+    curves = [run.curve() for run in runs]
+    return (
+        *(metric_cell(runs, metric) for metric in _SHOWN),
+        over_seeds([max(0.0, curve.left_over[-1]) for curve in curves], 100.0),
+        over_seeds([curve.cost[-1] for curve in curves]),
+        over_seeds([curve.evaluations[-1] for curve in curves]),
+        over_seeds([run.training["seconds"] for run in runs]),
+        Cell(len(runs)),
+    )
+
+
+def difference_sentence(board: Board, variant: str, data: str) -> str:
+    """Say by how much the full recipe is better than a variant at the same seeds, and whether that helps."""
+    if variant not in variants_on(data, population=2, spent=0):
+        return f"{data_title(data)}: not part of the recipe."
+    found = find(board, data)
+    full = {run.seed: run for run in found.get(FULL_RECIPE, [])}
+    pairs = [(full[run.seed], run) for run in found.get(variant, []) if run.seed in full]
+    if not pairs:
+        return f"{data_title(data)}: {NOT_RUN.lower()}"
+    parts = []
+    for name, (value, digits, sign) in _ASKED.items():
+        values = [(value(ours), value(theirs)) for ours, theirs in pairs]
+        differences = [ours - theirs for ours, theirs in values if ours is not None and theirs is not None]
+        if differences:
+            mean, spread = mean_std(differences)
+            deviation = f" ± {spread:.{digits}f}" if len(differences) > 1 else ""
+            parts.append(f"{name} {mean:+.{digits}f}{deviation} ({_verdict([sign * one for one in differences])})")
+    return f"{data_title(data)}: {', '.join(parts)}."
+
+
+def _verdict(gains: Sequence[float]) -> str:
+    """Say whether an ingredient helps, by what it gains at every seed."""
+    if len(gains) < 2:
+        return "one seed"
+    mean, spread = mean_std(gains)
+    if abs(mean) <= DEVIATIONS * spread or mean == 0:
+        return "may be chance"
+    return "helps" if mean > 0 else "hurts"
+
+
+def figure_name(data: str) -> str:
+    """Return what the figure of a data set is called."""
+    return f"ablation-{data}"
+
+
+def draw_curves(board: Board, folder: Path) -> list[Path]:
+    """Draw what each variant's search had found when, a figure per data set."""
+    drawn = []
+    for data, _ in board.grids("ablation"):
+        curves = {name: [run.curve() for run in runs] for name, runs in find(board, data).items()}
+        panels = {title: _lines(curves, column) for column, title in PANELS.items()}
+        drawn.append(folder / f"{figure_name(data)}.png")
+        search_curves(drawn[-1], f"{data_title(data)}: the best generator so far, mean over seeds", panels)
+    return drawn
+
+
+def _lines(curves: dict[str, list[Curve]], column: str) -> list[Line]:
+    lines = []
+    for name, found in curves.items():
+        evaluations, values = mean_curve(found, column)
+        factor = 1.0 if column == "cost" else 100.0
+        lines.append(Line(VARIANTS[name].title, evaluations, [factor * value for value in values]))
+    return lines

@@ -1,0 +1,58 @@
+"""Highlights judged by the full recipe of preset `sound`, whatever recipe found them."""
+
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+
+from genspp.app.configure import Data
+from genspp.data.encode import Mask
+from genspp.evolution.fitness import Objective
+from genspp.methods.base import Recorder
+from genspp.methods.evolving import make_evaluator, make_objective, make_task
+from genspp.methods.genspp import GenSPP
+from genspp.methods.lesson import Lesson
+from genspp.population.evaluator import Evaluation, Evaluator
+from genspp.streams import Purpose, seed_of
+
+JUDGES = 3  # of every highlight; what they find is averaged
+
+
+class _Pupil(GenSPP):
+    """Hears the lesson that GenSPP is trained on, and does not train."""
+
+    def _train(self, settings: dict[str, Any], lesson: Lesson, recorder: Recorder) -> None:
+        self.heard_ = settings, lesson
+
+
+@dataclass
+class Recipe:
+    """The judges and the objective of a recipe on some data. They have met no generator."""
+
+    evaluator: Evaluator
+    objective: Objective
+    seed: int
+
+    @classmethod
+    def of(cls, settings: dict[str, Any], data: Data) -> Self:
+        """Return the recipe that settings of GenSPP describe."""
+        pupil = _Pupil(**{**settings, "vectors": data.vectors})
+        own, lesson = pupil.fit(data.splits.train, validation=data.splits.val).heard_
+        evaluator = make_evaluator(own["engine"], make_task(own, lesson, own["cell"]), own["workers"])
+        return cls(evaluator, make_objective(own, evaluator), own["seed"])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.evaluator.close()
+
+    def judge(self, train: Mask, val: Mask) -> dict[str, float]:
+        """Return what highlights of training and validation rows cost, and what predictor and adversary know of it."""
+        found = [
+            self.evaluator.judge(train, val, seed_of(self.seed, Purpose.RECIPE_JUDGES, number))
+            for number in range(JUDGES)
+        ]
+        judged = [judges.evaluation(self.evaluator.task, val) for judges in found]
+        mean = Evaluation(*(float(np.mean([getattr(one, f.name) for one in judged])) for f in fields(Evaluation)))
+        return {"cost": self.objective.cost(mean), **self.objective.shares(mean)}
