@@ -10,7 +10,6 @@ from genspp.experiments.findings import NOT_RUN
 from genspp.experiments.names import OURS, data_title
 from genspp.experiments.paper_tables import METRICS, SEEDS, Cells, run_notes
 from genspp.experiments.results import Result
-from genspp.report.figures import Line, search_curves
 from genspp.report.result_table import Cell, Column, ResultTable, Row, mean_std
 
 PRESET = "sound"
@@ -111,19 +110,17 @@ def figure_name(data: str) -> str:
 
 def draw_curves(board: Board, folder: Path) -> list[Path]:
     """Draw what each variant's search had found when, a figure per data set."""
+    from genspp.report.figures import Line, search_curves  # matplotlib takes its time, and tables do without
+
+    def lines(curves: dict[str, list[Curve]], column: str) -> list[Line]:
+        factor = 1.0 if column == "cost" else 100.0
+        found = [(VARIANTS[name].title, *mean_curve(runs, column)) for name, runs in curves.items()]
+        return [Line(title, evaluations, [factor * value for value in values]) for title, evaluations, values in found]
+
     drawn = []
     for data, _ in board.grids("ablation"):
         curves = {name: [run.curve() for run in runs] for name, runs in find(board, data).items()}
-        panels = {title: _lines(curves, column) for column, title in PANELS.items()}
+        panels = {title: lines(curves, column) for column, title in PANELS.items()}
         drawn.append(folder / f"{figure_name(data)}.png")
         search_curves(drawn[-1], f"{data_title(data)}: the best generator so far, mean over seeds", panels)
     return drawn
-
-
-def _lines(curves: dict[str, list[Curve]], column: str) -> list[Line]:
-    lines = []
-    for name, found in curves.items():
-        evaluations, values = mean_curve(found, column)
-        factor = 1.0 if column == "cost" else 100.0
-        lines.append(Line(VARIANTS[name].title, evaluations, [factor * value for value in values]))
-    return lines
