@@ -47,7 +47,8 @@ def test_children_climb_between_their_parents_judges_or_between_readers():
     assert 0.1 < np.mean(fresh) < 0.4
     ways = [way for _, climbs in seen for way in climbs]
     assert len({way.seed for way in ways}) == len(ways)
-    assert all(5 <= way.steps <= 200 and way.learning_rate > 0 and way.pressure > 0 for way in ways)
+    assert all(5 <= way.steps <= 600 and way.learning_rate > 0 and way.pressure > 0 for way in ways)
+    assert len({way.temperature for way in ways}) > 100 and all(0.2 <= way.temperature <= 5 for way in ways)
 
 
 def test_a_child_inherits_its_manner_with_a_small_change():

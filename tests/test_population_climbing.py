@@ -27,7 +27,8 @@ def small_task(seed=0, **changes):
 
 
 def ways(count, judged, steps=6):
-    return [Climb(steps, 1e-2, 0.4, seed=50 + i, judged=20 + i if judged else None) for i in range(count)]
+    ways = enumerate((1.0, 0.5, 2.0, 1.0)[:count])
+    return [Climb(steps, 1e-2, 0.4, 50 + i, 20 + i if judged else None, heat) for i, heat in ways]
 
 
 @pytest.mark.parametrize("readers", [None, 11])

@@ -4,7 +4,8 @@ A child is its parent after a climb: some Adam steps of the generator, between t
 parent and that stay frozen. It is then judged as everybody is, by predictors that it has never met. A gradient may
 follow a code that generator and predictor share; a fresh predictor does not know the code, so it does not survive.
 
-How a child climbs (steps, rate, pressure to select little) it inherits, changed a little, so that what works spreads.
+How a child climbs (steps, rate, pressure to select little, noise) it inherits, changed a little, so that what works
+spreads.
 The best individual is judged again in every generation, and its evaluations are averaged: luck does not last.
 """
 
@@ -24,12 +25,13 @@ from genspp.settings import Setting, number, whole
 from genspp.streams import Purpose, stream
 
 # The columns of a manner of climbing, and by how much (log-normally) a child's differs from its parent's.
-PRESSURE, RATE, STEPS = range(3)
-_CHANGE = np.array([0.4, 0.3, 0.4])
-_FEWEST, _MOST = 5, 200  # steps
+PRESSURE, RATE, STEPS, TEMPERATURE = range(4)
+_CHANGE = np.array([0.4, 0.3, 0.4, 0.3])
+_FEWEST, _MOST = 5, 600  # steps
+_COLDEST, _HOTTEST = 0.2, 5.0
 _AFRESH = 0.25  # the share of the children that climb between readers instead, which know no generator
 _SPREAD = 2.0  # the first manners differ more
-_GAIN = 0.005  # of the cost: less is no improvement
+_GAIN = 0.01  # of the cost: less is no improvement
 
 
 @STRATEGIES.register("guided")
@@ -37,10 +39,10 @@ class GuidedSearch(Search):
     """Children climb by gradient between their parent's frozen judges, and are judged by fresh ones."""
 
     own: ClassVar[dict[str, Setting]] = {
-        "climb_steps": Setting(120, whole(1), "guided: Adam steps of a climb, at first"),
+        "climb_steps": Setting(200, whole(1), "guided: Adam steps of a climb, at first"),
         "climb_rate": Setting(1e-2, number(0, open_ends=True), "guided: their learning rate, at first"),
         "pressure": Setting(0.4, number(0, open_ends=True), "guided: what selecting all tokens costs there, at first"),
-        "stall": Setting(10, whole(1), "guided: generations without a better individual that end the search"),
+        "stall": Setting(8, whole(1), "guided: generations without a better individual that end the search"),
     }
 
     def __init__(
@@ -50,7 +52,7 @@ class GuidedSearch(Search):
         if climb is None:
             raise SettingsError("the search 'guided' needs gradients; choose another one.")
         self._stream = stream(settings["seed"], Purpose.SEARCH)
-        self._manners = np.zeros((0, 3))  # of the individuals, and `_asked_manners` of those that were asked for
+        self._manners = np.zeros((0, 4))  # of the individuals, and `_asked_manners` of those that were asked for
         self._asked_manners = self._manners
         self._judged = np.zeros(0, np.int64)  # how often each was judged
         self._best_cost, self._stalled = np.inf, 0
@@ -62,7 +64,7 @@ class GuidedSearch(Search):
 
     def _propose(self) -> Genomes:
         """Return the first population; later children, and the best individual once more."""
-        first = np.array([self.settings[name] for name in ("pressure", "climb_rate", "climb_steps")], np.float64)
+        first = np.array([*(self.settings[name] for name in ("pressure", "climb_rate", "climb_steps")), 1.0])
         if self.generation < 0:
             genomes = self.draw(2 * self.settings["population"])
             self._asked_manners = self._changed(np.tile(first, (len(genomes), 1)), _SPREAD)
@@ -77,8 +79,9 @@ class GuidedSearch(Search):
                 pressure=float(pressure),
                 seed=self.seed(Purpose.CLIMB, self.generation + 1, number),
                 judged=None if afresh[number] else int(self.individuals.seeds[parent]),
+                temperature=float(temperature),
             )
-            for number, (parent, (pressure, rate, steps)) in enumerate(zip(parents, manners, strict=True))
+            for number, (parent, (pressure, rate, steps, temperature)) in enumerate(zip(parents, manners, strict=True))
         ]
         assert self.climb is not None
         children = self.climb(self.individuals.genomes[parents], climbs)
@@ -116,6 +119,7 @@ class GuidedSearch(Search):
         drawn = self._stream.random(manners.shape) + self._stream.random(manners.shape) - 1
         changed = manners * exponentials((spread * 2.5 * _CHANGE * drawn).ravel()).reshape(manners.shape)
         changed[:, STEPS] = np.clip(np.rint(changed[:, STEPS]), _FEWEST, _MOST)
+        changed[:, TEMPERATURE] = np.clip(changed[:, TEMPERATURE], _COLDEST, _HOTTEST)
         return np.asarray(changed)
 
     def _memory(self) -> State:

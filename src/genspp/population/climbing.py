@@ -1,7 +1,8 @@
 """Steps of generators by gradient, on compiled kernels: down their cost, and towards given highlights.
 
-A climb's masks are drawn: a token is selected if its margin and logistic noise are positive together, and gradients go
-back through the slope of that chance. Without noise, a token that is not selected would hear nothing.
+A climb's masks are drawn: a token is selected if its margin, by the temperature, and logistic noise are positive
+together, and gradients go back through the slope of that chance. Without noise, a token that is not selected would
+hear nothing.
 """
 
 from collections.abc import Iterator
@@ -38,8 +39,9 @@ class Climber:
         stepping = _Stepping(genome, self._generator, climb.learning_rate)
         frozen = (self._predictor, pack(predictor, kernel_order(self._predictor.sizes)))
         opposed = (self._opponent, pack(adversary, kernel_order(self._opponent.sizes)))
+        sharpness = np.float32(1 / climb.temperature)
         for step, (chosen, batch) in enumerate(self._batches(climb)):
-            margins = self._generator.tokens(batch, stepping.weights)
+            margins = self._generator.tokens(batch, stepping.weights) * sharpness
             mask, slopes, rest = floats(batch.cells), floats(batch.cells), floats(batch.cells)
             noise = self._laid(batch, chosen, climb.noise(step, batch.tokens))
             draw_mask(batch.places, margins, noise, batch.real, mask, slopes)
@@ -54,7 +56,7 @@ class Climber:
             costs[: batch.texts] = self._task.costs(batch.layout.labels[: batch.texts].astype(np.int32))
             pressure = climb.pressure_at(step) / batch.texts
             press(batch.groups, batch.layout.first, batch.real, costs, pressure, slopes, d_mask)
-            stepping.step(self._generator.tokens_back(batch, stepping.weights, d_mask))
+            stepping.step(self._generator.tokens_back(batch, stepping.weights, d_mask * sharpness))
         return stepping.genome()
 
     def imitate(self, genome: Weights, wanted: Mask, climb: Climb) -> Weights:

@@ -174,6 +174,7 @@ class Climb:
     judged: the seed of the judges of the genome that it starts from, which are then the predictors; None: the readers
     (without readers: judges that are trained for the climb alone, from `seed`), and the pressure rises from nothing,
     lest a generator that knows nothing yet learns to select nothing. seed: of the batches and of the noise.
+    temperature: of the noise; the lower, the more drawn masks are like the highlight.
     """
 
     steps: int
@@ -181,6 +182,7 @@ class Climb:
     pressure: float
     seed: int
     judged: int | None = None
+    temperature: float = 1.0
 
     def pressure_at(self, step: int) -> float:
         """Return the pressure of a step, from 0."""

@@ -171,7 +171,8 @@ class SequentialEvaluator:
         def loss(step: int, margins: Tensor, texts: _Texts) -> Tensor:
             uniform = np.zeros(texts.real.shape, np.float32)
             uniform[texts.real.numpy()] = climb.noise(step, int(texts.real.sum()))
-            chance = torch.sigmoid(margins + torch.logit(torch.from_numpy(uniform), 1.4901161e-08)) * texts.real
+            noise = torch.logit(torch.from_numpy(uniform), 1.4901161e-08)
+            chance = torch.sigmoid(margins * (1 / climb.temperature) + noise) * texts.real
             mask = (chance > 0.5).float() + (chance - chance.detach())  # 0 and 1 exactly
             found = terms.task * self._cross_entropy(predictor(texts.vectors, texts.real, mask), texts.labels)
             if terms.rest > 0:
