@@ -8,7 +8,8 @@ import torch
 
 from genspp.data.encode import Encoded
 from genspp.data.vectors import Vectors
-from genspp.experiments.torch_methods import TORCH_METHODS, TorchMethod
+from genspp.experiments.torch_methods import TorchMethod
+from genspp.experiments.torch_systems import TORCH_METHODS
 from genspp.experiments.torch_texts import PaddedTexts
 from genspp.kernels.lanes import WIDTH
 from genspp.kernels.texts import make_layout

@@ -1,5 +1,7 @@
 """The gradient methods by torch alone: its modules, its autograd, its Adam. Ours are measured and tested against them.
 
+Here those of the paper; `torch_systems` has the related systems, and all of them by name.
+
 Written to be fast, as torch goes: texts are padded to the longest of their batch, and recurrences run over the padding,
 for packed sequences cost more than they save; a mask needs one random number per token; Adam is fused. With `packed`
 they compute exactly what the methods define: then padding never enters a recurrence.
@@ -76,7 +78,7 @@ class TorchMethod:
 
     def draw(self, margins: Tensor, batch: Padded) -> Tensor:
         """Return a straight-through Gumbel mask at margins."""
-        return _straight_through(margins + torch.logit(self.uniform(margins.shape)), batch)
+        return straight_through(margins + torch.logit(self.uniform(margins.shape)), batch)
 
     def task(self, logits: Tensor, batch: Padded) -> Tensor:
         """Return the (weighted) mean cross-entropy."""
@@ -147,43 +149,12 @@ class TorchMCD(TorchMethod):
         with torch.no_grad():
             full = self.pair.predictor(*batch.inputs, batch.real).log_softmax(1)
         highlight = self.pair.predictor(*batch.inputs, mask).log_softmax(1)
-        return _divergence(full, highlight)
+        return divergence(full, highlight)
 
     def validate(self, batch: Padded) -> float:
         """Return the loss at the likelier mask, and the divergence."""
         mask = self.pair.generator.select(*batch.inputs)
         return float(self.loss(batch, mask) + self._apart(batch, mask))
-
-
-class TorchA2R(TorchMethod):
-    """A second predictor with soft attention, which teaches the generator; no mask is drawn."""
-
-    def update(self, batch: Padded) -> float:
-        """Train on a batch and return its loss."""
-        margins = self.pair.generator.margins(*batch.inputs)
-        return self.descend(self._both(batch, margins, _straight_through(margins, batch)))
-
-    def validate(self, batch: Padded) -> float:
-        """Return the loss at the likelier mask."""
-        margins = self.pair.generator.margins(*batch.inputs)
-        return float(self._both(batch, margins, (margins >= 0) & batch.real))
-
-    def _both(self, batch: Padded, margins: Tensor, mask: Tensor) -> Tensor:
-        hard = self.pair.predictor(*batch.inputs, mask.detach())
-        soft = self.companions["soft"](*batch.inputs, _over_tokens(margins, batch))
-        p, q = hard.log_softmax(1), soft.log_softmax(1)
-        apart = _divergence(p, q) + _divergence(q, p)
-        loss = self.task(hard, batch) + self.task(soft, batch) + self.omega(batch, mask)
-        return loss + float(self.settings["lambda_d"]) * apart
-
-
-class TorchDAR(TorchMethod):
-    """A frozen full-text predictor judges the highlight too."""
-
-    def loss(self, batch: Padded, mask: Tensor) -> Tensor:
-        """Return the task losses of predictor and judge, and the regularisers."""
-        judged = self.task(self.full_text(*batch.inputs, mask), batch)
-        return super().loss(batch, mask) + float(self.settings["lambda_a"]) * judged
 
 
 class TorchGRAT(TorchMethod):
@@ -221,31 +192,15 @@ def _jensen_shannon(logits: Tensor, others: Tensor) -> Tensor:
     """Return the mean over texts of the Jensen-Shannon divergence."""
     p, q = logits.log_softmax(1), others.log_softmax(1)
     middle = torch.logaddexp(p, q) - math.log(2)
-    return (_divergence(p, middle) + _divergence(q, middle)) / 2
+    return (divergence(p, middle) + divergence(q, middle)) / 2
 
 
-def _divergence(p: Tensor, q: Tensor) -> Tensor:
+def divergence(p: Tensor, q: Tensor) -> Tensor:
     """Return the mean over texts of KL(p || q), given logarithms."""
     return F.kl_div(q, p, reduction="batchmean", log_target=True)
 
 
-def _straight_through(margins: Tensor, batch: Padded) -> Tensor:
+def straight_through(margins: Tensor, batch: Padded) -> Tensor:
     """Return a mask: 0 or 1 forwards, the slope of the chance backwards."""
     chance = margins.sigmoid()
     return ((margins > 0).float() - chance.detach() + chance) * batch.real
-
-
-def _over_tokens(logits: Tensor, batch: Padded) -> Tensor:
-    """Return the softmax over the tokens of every text, (texts, tokens)."""
-    return logits.masked_fill(~batch.real, -torch.inf).softmax(1)
-
-
-TORCH_METHODS: dict[str, type[TorchMethod]] = {
-    "rnp": TorchMethod,
-    "fr": TorchMethod,
-    "mgr": TorchMGR,
-    "mcd": TorchMCD,
-    "a2r": TorchA2R,
-    "dar": TorchDAR,
-    "grat": TorchGRAT,
-}

@@ -1,0 +1,75 @@
+"""The related systems by torch alone, and all gradient methods by name."""
+
+import torch
+from torch import Tensor
+
+from genspp.experiments.torch_methods import (
+    TorchGRAT,
+    TorchMCD,
+    TorchMethod,
+    TorchMGR,
+    divergence,
+    straight_through,
+)
+from genspp.experiments.torch_texts import Padded
+
+
+class TorchA2R(TorchMethod):
+    """A second predictor with soft attention, which teaches the generator; no mask is drawn."""
+
+    def update(self, batch: Padded) -> float:
+        """Train on a batch and return its loss."""
+        margins = self.pair.generator.margins(*batch.inputs)
+        return self.descend(self._both(batch, margins, straight_through(margins, batch)))
+
+    def validate(self, batch: Padded) -> float:
+        """Return the loss at the likelier mask."""
+        margins = self.pair.generator.margins(*batch.inputs)
+        return float(self._both(batch, margins, (margins >= 0) & batch.real))
+
+    def _both(self, batch: Padded, margins: Tensor, mask: Tensor) -> Tensor:
+        hard = self.pair.predictor(*batch.inputs, mask.detach())
+        soft = self.companions["soft"](*batch.inputs, _over_tokens(margins, batch))
+        p, q = hard.log_softmax(1), soft.log_softmax(1)
+        apart = divergence(p, q) + divergence(q, p)
+        loss = self.task(hard, batch) + self.task(soft, batch) + self.omega(batch, mask)
+        return loss + float(self.settings["lambda_d"]) * apart
+
+
+class TorchDAR(TorchMethod):
+    """A frozen full-text predictor judges the highlight too."""
+
+    def loss(self, batch: Padded, mask: Tensor) -> Tensor:
+        """Return the task losses of predictor and judge, and the regularisers."""
+        judged = self.task(self.full_text(*batch.inputs, mask), batch)
+        return super().loss(batch, mask) + float(self.settings["lambda_a"]) * judged
+
+
+class TorchDR(TorchMethod):
+    """RNP whose predictor learns at a rate that goes with the share of selected tokens."""
+
+    def _optimizers(self) -> list[torch.optim.Adam]:
+        return [self._adam([(self.pair.generator, 1.0), (self.pair.predictor, 1.0)])]
+
+    def loss(self, batch: Padded, mask: Tensor) -> Tensor:
+        """Return RNP's loss, and set the rate of the predictor."""
+        share = float(mask.detach().float().sum()) / batch.tokens
+        self.optimizers[0].param_groups[1]["lr"] = self.settings["learning_rate"] * share
+        return super().loss(batch, mask)
+
+
+def _over_tokens(logits: Tensor, batch: Padded) -> Tensor:
+    """Return the softmax over the tokens of every text, (texts, tokens)."""
+    return logits.masked_fill(~batch.real, -torch.inf).softmax(1)
+
+
+TORCH_METHODS: dict[str, type[TorchMethod]] = {
+    "rnp": TorchMethod,
+    "fr": TorchMethod,
+    "mgr": TorchMGR,
+    "mcd": TorchMCD,
+    "a2r": TorchA2R,
+    "dar": TorchDAR,
+    "dr": TorchDR,
+    "grat": TorchGRAT,
+}
