@@ -140,21 +140,20 @@ class TorchMCD(TorchMethod):
         fitted = self.descend(fit[0] + fit[1] + self.omega(batch, mask))
         predictor.requires_grad_(False)
         mask = self.draw(self.pair.generator.margins(*batch.inputs), batch)
-        matched = self.descend(self._apart(batch, mask) + self.omega(batch, mask), self.optimizers[0])
+        matched = self.descend(self.apart(batch, mask) + self.omega(batch, mask), self.optimizers[0])
         predictor.requires_grad_(True)
         return fitted + matched
 
-    def _apart(self, batch: Padded, mask: Tensor) -> Tensor:
-        """Return KL(full text || highlight); the full text's side is given."""
+    def apart(self, batch: Padded, seen: Tensor) -> Tensor:
+        """Return KL(full text || what is seen); the full text's side is given."""
         with torch.no_grad():
             full = self.pair.predictor(*batch.inputs, batch.real).log_softmax(1)
-        highlight = self.pair.predictor(*batch.inputs, mask).log_softmax(1)
-        return divergence(full, highlight)
+        return divergence(full, self.pair.predictor(*batch.inputs, seen).log_softmax(1))
 
     def validate(self, batch: Padded) -> float:
         """Return the loss at the likelier mask, and the divergence."""
         mask = self.pair.generator.select(*batch.inputs)
-        return float(self.loss(batch, mask) + self._apart(batch, mask))
+        return float(self.loss(batch, mask) + self.apart(batch, mask))
 
 
 class TorchGRAT(TorchMethod):

@@ -58,6 +58,19 @@ class TorchDR(TorchMethod):
         return super().loss(batch, mask)
 
 
+class TorchMRD(TorchMCD):
+    """MCD mirrored: the rest must be far from the full text."""
+
+    def apart(self, batch: Padded, seen: Tensor) -> Tensor:
+        """Return -KL(full text || rest)."""
+        return -super().apart(batch, _rest(batch, seen))
+
+
+def _rest(batch: Padded, mask: Tensor) -> Tensor:
+    """Return the mask of the tokens that another leaves out."""
+    return (1 - mask.float()) * batch.real
+
+
 def _over_tokens(logits: Tensor, batch: Padded) -> Tensor:
     """Return the softmax over the tokens of every text, (texts, tokens)."""
     return logits.masked_fill(~batch.real, -torch.inf).softmax(1)
@@ -71,5 +84,6 @@ TORCH_METHODS: dict[str, type[TorchMethod]] = {
     "a2r": TorchA2R,
     "dar": TorchDAR,
     "dr": TorchDR,
+    "mrd": TorchMRD,
     "grat": TorchGRAT,
 }

@@ -131,6 +131,12 @@ class Batch:
         shares[: self.texts] = 1 / self.texts
         return shares
 
+    def rest(self, mask: Floats) -> Floats:
+        """Return the mask of the tokens that another leaves out."""
+        rest = floats(self.cells)
+        rest[: self.cells] = self.real[: self.cells] * (1 - mask[: self.cells])
+        return rest
+
     def by_token(self, lanes: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return an array over places, of a batch of all texts, as one over the tokens laid end to end."""
         return lanes[self._token_cells]
