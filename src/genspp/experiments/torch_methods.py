@@ -136,13 +136,17 @@ class TorchMCD(TorchMethod):
     def update(self, batch: Padded) -> float:
         """Train on a batch and return the sum of both losses."""
         predictor, mask = self.pair.predictor, self.draw(self.pair.generator.margins(*batch.inputs), batch)
-        fit = [self.task(predictor(*batch.inputs, seen), batch) for seen in (mask.detach(), batch.real)]
-        fitted = self.descend(fit[0] + fit[1] + self.omega(batch, mask))
+        fit = [self.task(predictor(*batch.inputs, seen), batch) for seen in self.fitted(batch, mask.detach())]
+        fitted = self.descend(torch.stack(fit).sum() + self.omega(batch, mask))
         predictor.requires_grad_(False)
         mask = self.draw(self.pair.generator.margins(*batch.inputs), batch)
         matched = self.descend(self.apart(batch, mask) + self.omega(batch, mask), self.optimizers[0])
         predictor.requires_grad_(True)
         return fitted + matched
+
+    def fitted(self, batch: Padded, mask: Tensor) -> list[Tensor]:
+        """Return what the predictor is trained on, as masks."""
+        return [mask, batch.real]
 
     def apart(self, batch: Padded, seen: Tensor) -> Tensor:
         """Return KL(full text || what is seen); the full text's side is given."""

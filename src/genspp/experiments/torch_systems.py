@@ -61,6 +61,10 @@ class TorchDR(TorchMethod):
 class TorchMRD(TorchMCD):
     """MCD mirrored: the rest must be far from the full text."""
 
+    def fitted(self, batch: Padded, mask: Tensor) -> list[Tensor]:
+        """Return what the predictor is trained on, as masks."""
+        return [*super().fitted(batch, mask), _rest(batch, mask)]
+
     def apart(self, batch: Padded, seen: Tensor) -> Tensor:
         """Return -KL(full text || rest)."""
         return -super().apart(batch, _rest(batch, seen))

@@ -33,6 +33,10 @@ class MCD(GradientRationalizer):
     def _full_text_predictor(self, shape: Shape) -> Predictor:
         return self._predictor(self._encoder(shape, norm=False), shape)
 
+    def _fitted(self, batch: Batch, mask: Floats) -> tuple[Floats, ...]:
+        """Return what the predictor is trained on, as masks."""
+        return mask, batch.real
+
     def _compared(self, batch: Batch, mask: Floats) -> Floats:
         """Return what the full text is compared with, as a mask."""
         return mask
@@ -58,7 +62,7 @@ class MCD(GradientRationalizer):
         mask = generator.draw(batch, session.noise)
         loss, d_omega = session.losses.omega(batch, mask.numbers)
         generator.learn_from(batch, mask.back(d_omega))
-        for seen in (mask.numbers, batch.real):
+        for seen in self._fitted(batch, mask.numbers):
             loss += predictor.fit(batch, seen, asked=False)[0]
         for optimizer in session.optimizers:
             optimizer.step()
