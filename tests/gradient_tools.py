@@ -45,6 +45,7 @@ TEXTS = Encoded(
 )
 CLASS_WEIGHTS = np.array([1.0, 2.0, 0.5], np.float32)
 MARK_COSTS = np.array([1.0, 3.0, 2.0], np.float32)
+FULL_TEXT_LOSS = 0.2
 # Predictors that skip gaps; that read zero vectors in their place; and these where padding counts and masks are drawn.
 READINGS: list[dict[str, Any]] = [{"skip_gaps": True}, {"skip_gaps": False}, {"preset": "paper"}]
 each_reading = pytest.mark.parametrize("reading", READINGS, ids=["skipping", "zeros", "paper"])
@@ -83,7 +84,7 @@ def prepared(kind: type[GradientRationalizer], **settings: Any) -> tuple[Any, Se
     table, (rows,) = prepare(TABLE, 3, TEXTS)
     terms = [full[name] for name in ("alpha", "lambda_s", "lambda_c")]
     losses = Losses(*terms, CLASS_WEIGHTS, full["padding_in_losses"], MARK_COSTS)
-    session = Session(full, losses, table, model._optimizers(full, companions), companions)
+    session = Session(full, losses, table, model._optimizers(full, companions), companions, FULL_TEXT_LOSS)
     model._in_training(session)
     session.begin(0, 7)
     layout = make_layout(len(TEXTS), rows.longest, rows.words)
@@ -173,6 +174,14 @@ def classified(predictor: Predictor, batch: Batch, mask: Floats) -> torch.Tensor
 def everything(batch: Batch) -> Floats:
     """Return the mask of a full text."""
     return batch.real.copy()
+
+
+def rest_of(mask: Floats, batch: Batch) -> Floats:
+    """Return the mask of the tokens that another leaves out."""
+    rest = floats(batch.cells)
+    for text, cells in lanes(batch):
+        rest[cells[: LENGTHS[text]]] = 1 - mask[cells[: LENGTHS[text]]]
+    return rest
 
 
 def cross_entropy(logits: torch.Tensor, batch: Batch) -> float:

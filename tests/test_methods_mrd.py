@@ -1,11 +1,9 @@
 import numpy as np
 import pytest
 
-from genspp.kernels.memory import floats
 from genspp.methods.in_training import Tally
 from genspp.methods.mrd import MRD
 from gradient_tools import (
-    LENGTHS,
     again,
     choices,
     classified,
@@ -14,19 +12,12 @@ from gradient_tools import (
     drawn,
     each_reading,
     everything,
-    lanes,
     likelier,
     omega,
     prepared,
     put,
+    rest_of,
 )
-
-
-def rest_of(mask, batch):
-    rest = floats(batch.cells)
-    for text, cells in lanes(batch):
-        rest[cells[: LENGTHS[text]]] = 1 - mask[cells[: LENGTHS[text]]]
-    return rest
 
 
 def left(network, mask, batch):

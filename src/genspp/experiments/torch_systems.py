@@ -1,7 +1,10 @@
 """The related systems by torch alone, and all gradient methods by name."""
 
+import math
+
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.distributions import Bernoulli, kl_divergence
 
 from genspp.experiments.torch_methods import (
     TorchGRAT,
@@ -12,6 +15,7 @@ from genspp.experiments.torch_methods import (
     straight_through,
 )
 from genspp.experiments.torch_texts import Padded
+from genspp.methods.vib import TEMPERATURE
 
 
 class TorchA2R(TorchMethod):
@@ -70,6 +74,61 @@ class TorchMRD(TorchMCD):
         return -super().apart(batch, _rest(batch, seen))
 
 
+class TorchThreePlayer(TorchMethod):
+    """A complement predictor, against which the generator plays; the full text's loss is taken to be 0."""
+
+    def update(self, batch: Padded) -> float:
+        """Train on a batch and return the generator's loss."""
+        mask, complement = self.draw(self.pair.generator.margins(*batch.inputs), batch), self.companions["complement"]
+        left = self.task(complement(*batch.inputs, _rest(batch, mask.detach())), batch)
+        players = nn.ModuleList([self.pair.predictor, complement])
+        loss = self.loss(batch, mask)
+        players.requires_grad_(False)
+        loss = loss + self._missing(batch, mask)
+        players.requires_grad_(True)
+        return self.descend(loss + left) - float(left.detach())
+
+    def validate(self, batch: Padded) -> float:
+        """Return the generator's loss at the likelier mask."""
+        mask = self.pair.generator.select(*batch.inputs)
+        return float(self.loss(batch, mask) + self._missing(batch, mask))
+
+    def _missing(self, batch: Padded, mask: Tensor) -> Tensor:
+        task = self.task(self.pair.predictor(*batch.inputs, mask), batch)
+        left = self.task(self.companions["complement"](*batch.inputs, _rest(batch, mask)), batch)
+        margin = math.log(self.pair.predictor.output.out_features)
+        return float(self.settings["lambda_r"]) * torch.relu(margin - (left - task))
+
+
+class TorchVIB(TorchMethod):
+    """Relaxed masks, and their divergence from a prior of alpha."""
+
+    def update(self, batch: Padded) -> float:
+        """Train on a batch and return its loss."""
+        margins = self.pair.generator.margins(*batch.inputs)
+        mask = ((margins + torch.logit(self.uniform(margins.shape))) / TEMPERATURE).sigmoid() * batch.real
+        return self.descend(self._bounded(batch, mask, margins))
+
+    def validate(self, batch: Padded) -> float:
+        """Return the loss at the likeliest tokens."""
+        margins = self.pair.generator.margins(*batch.inputs)
+        return float(self._bounded(batch, _highest(batch, margins, self.settings["alpha"]), margins))
+
+    def _bounded(self, batch: Padded, mask: Tensor, margins: Tensor) -> Tensor:
+        prior, drawn = Bernoulli(torch.tensor(float(self.settings["alpha"]))), Bernoulli(logits=margins[batch.real])
+        missed = (mask.float().sum() / batch.tokens - self.settings["alpha"]).abs()
+        scatter = self.omega(batch, mask) - self.settings["lambda_s"] * missed
+        apart = kl_divergence(drawn, prior).mean()
+        task = self.task(self.pair.predictor(*batch.inputs, mask), batch)
+        return task + scatter + float(self.settings["lambda_s"]) * apart
+
+
+def _highest(batch: Padded, scores: Tensor, share: float) -> Tensor:
+    """Return the mask of a share of the tokens of every text, rounded up, those of the highest scores."""
+    ranks = scores.masked_fill(~batch.real, -torch.inf).argsort(dim=1, descending=True, stable=True).argsort(dim=1)
+    return ranks < (share * batch.real.sum(1, keepdim=True) - 1e-9).ceil().clamp(min=1)
+
+
 def _rest(batch: Padded, mask: Tensor) -> Tensor:
     """Return the mask of the tokens that another leaves out."""
     return (1 - mask.float()) * batch.real
@@ -89,5 +148,7 @@ TORCH_METHODS: dict[str, type[TorchMethod]] = {
     "dar": TorchDAR,
     "dr": TorchDR,
     "mrd": TorchMRD,
+    "threeplayer": TorchThreePlayer,
+    "vib": TorchVIB,
     "grat": TorchGRAT,
 }

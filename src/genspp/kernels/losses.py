@@ -192,8 +192,9 @@ def regularise(
             at = place * WIDTH
             step = (load(mask, at) - load(mask, at - WIDTH)) * load(counted, at)
             switches = switches + magnitude(step)
-            store(gradient, at, fma(step, omega.scatter, load(gradient, at)))
-            store(gradient, at - WIDTH, fma(step, -omega.scatter, load(gradient, at - WIDTH)))
+            sign = where_greater(step, 0.0, 1.0, where_greater(0.0, step, -1.0, vector(0.0)))
+            store(gradient, at, fma(sign, omega.scatter, load(gradient, at)))
+            store(gradient, at - WIDTH, fma(sign, -omega.scatter, load(gradient, at - WIDTH)))
     return omega.rate * abs(excess) + omega.scatter * float(total(switches))
 
 

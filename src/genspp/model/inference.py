@@ -12,7 +12,7 @@ from genspp.kernels.lanes import WIDTH
 from genspp.kernels.losses import logit_noise
 from genspp.kernels.memory import floats
 from genspp.model.networks import Generator, Pair, Predictor, WordList
-from genspp.model.passes import Batch, Network, prepare
+from genspp.model.passes import Batch, Network, highest, prepare
 from genspp.model.weights import flatten, kernel_order, pack, sizes_of
 from genspp.streams import Purpose, stream
 
@@ -50,10 +50,15 @@ def kernel_weights(network: Generator | Predictor) -> npt.NDArray[np.float32]:
 
 
 def select(pair: Pair, data: Encoded) -> Mask:
-    """Return the flat highlight of all texts: the tokens whose margin, with noise where it is drawn, is at least 0."""
+    """Return the flat highlight of all texts: the tokens whose margin, with noise where it is drawn, is at least 0.
+
+    Where a share of every text is selected, the tokens of the highest margins.
+    """
     flat = _margins(pair, data)
     if pair.sampled is not None:
         flat = flat + text_noise(pair.sampled, data)
+    if pair.share is not None:
+        return highest(flat, np.repeat(np.arange(len(data)), data.lengths), pair.share)
     return np.asarray(flat >= 0).view(np.uint8)
 
 

@@ -139,16 +139,23 @@ class Pair(nn.Module):
     """A generator and a predictor, which may share modules, with the frozen table of word vectors that both read.
 
     sampled: the seed of highlights that are drawn instead of chosen, which some methods do at evaluation; else None.
+    share: the share of every text that is selected, the tokens of the highest margins; None: those of at least 0.
     """
 
     vectors: Tensor
     generator: Any  # a Generator or a WordList
 
     def __init__(
-        self, vectors: Tensor, generator: Generator | WordList, predictor: Predictor, sampled: int | None = None
+        self,
+        vectors: Tensor,
+        generator: Generator | WordList,
+        predictor: Predictor,
+        sampled: int | None = None,
+        share: float | None = None,
     ) -> None:
         super().__init__()
         self.register_buffer("vectors", vectors)
         self.generator = generator
         self.predictor = predictor
         self.sampled = sampled
+        self.share = share

@@ -57,6 +57,19 @@ def prepare(vectors: npt.NDArray[np.float32], classes: int, *parts: Encoded) -> 
     return table, [Rows(part, words, classes) for part in parts]
 
 
+def highest(scores: Floats, texts: npt.NDArray[np.int64], share: float) -> Mask:
+    """Return 1 for the highest scores of every text: a share of its tokens, rounded up, and at least one.
+
+    texts: which text a token belongs to. Of equal scores the first is taken.
+    """
+    order = np.lexsort((-scores, texts))
+    _, starts, lengths = np.unique(texts[order], return_index=True, return_counts=True)
+    wanted = np.maximum(1, np.ceil(share * lengths - 1e-9))  # a share of 0.1 of 30 is 3, whatever its last bit
+    chosen = np.zeros(len(scores), np.uint8)
+    chosen[order] = np.arange(len(scores)) - np.repeat(starts, lengths) < np.repeat(wanted, lengths)
+    return chosen
+
+
 class Batch:
     """Some texts, laid out.
 
@@ -136,6 +149,13 @@ class Batch:
         rest = floats(self.cells)
         rest[: self.cells] = self.real[: self.cells] * (1 - mask[: self.cells])
         return rest
+
+    def highest(self, scores: Floats, share: float) -> Floats:
+        """Return the mask of a share of the tokens of every text, those of the highest scores."""
+        mask, there = floats(self.cells), np.flatnonzero(self.real[: self.cells])
+        groups = np.repeat(np.arange(self.groups), np.diff(self.layout.first[: self.groups + 1]))
+        mask[there] = highest(scores[there], groups[there // WIDTH] * WIDTH + there % WIDTH, share)
+        return mask
 
     def by_token(self, lanes: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return an array over places, of a batch of all texts, as one over the tokens laid end to end."""
