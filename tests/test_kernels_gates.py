@@ -45,7 +45,7 @@ def test_relaxed_draws_and_their_slopes():
     right.sum().backward()
     np.testing.assert_allclose(mask[:CELLS], right.detach(), atol=1e-5)
     np.testing.assert_allclose(slopes[:CELLS], x.grad, atol=1e-5)
-    assert 0 < mask.min(where=there > 0, initial=1) and mask.max() < 1
+    assert mask.min(where=there > 0, initial=1) > 0 and mask.max() < 1
 
 
 def test_the_divergence_from_a_prior_is_torch_s():

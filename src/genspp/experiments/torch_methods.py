@@ -73,7 +73,7 @@ class TorchMethod:
         for rows in torch.from_numpy(order).split(self.settings["batch_size"]):  # type: ignore[no-untyped-call]
             loss += self.update(train.batch(rows)) * len(rows) / len(train)
             self.updates += 1
-        with torch.inference_mode():
+        with torch.no_grad():
             return loss, self.validate(val.batch(torch.arange(len(val))))
 
     def draw(self, margins: Tensor, batch: Padded) -> Tensor:

@@ -123,6 +123,24 @@ class TorchVIB(TorchMethod):
         return task + scatter + float(self.settings["lambda_s"]) * apart
 
 
+class TorchFRESH(TorchMethod):
+    """A predictor behind what a full-text predictor looked at."""
+
+    def _optimizers(self) -> list[torch.optim.Adam]:
+        return [self._adam([(self.pair.predictor, 1.0)])]
+
+    def update(self, batch: Padded) -> float:
+        """Train the predictor on a batch and return its loss."""
+        return self.descend(self.task(self.pair.predictor(*batch.inputs, self._highlight(batch)), batch))
+
+    def validate(self, batch: Padded) -> float:
+        """Return the loss at the highlight."""
+        return float(self.loss(batch, self._highlight(batch)))
+
+    def _highlight(self, batch: Padded) -> Tensor:
+        return _highest(batch, self.pair.generator.margins(*batch.inputs), self.settings["alpha"])
+
+
 def _highest(batch: Padded, scores: Tensor, share: float) -> Tensor:
     """Return the mask of a share of the tokens of every text, rounded up, those of the highest scores."""
     ranks = scores.masked_fill(~batch.real, -torch.inf).argsort(dim=1, descending=True, stable=True).argsort(dim=1)
@@ -147,6 +165,7 @@ TORCH_METHODS: dict[str, type[TorchMethod]] = {
     "a2r": TorchA2R,
     "dar": TorchDAR,
     "dr": TorchDR,
+    "fresh": TorchFRESH,
     "mrd": TorchMRD,
     "threeplayer": TorchThreePlayer,
     "vib": TorchVIB,

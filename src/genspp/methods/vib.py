@@ -62,11 +62,11 @@ class VIB(GradientRationalizer):
         return float(task + scatter + beta * apart)
 
     def _measure(self, session: Session, batch: Batch, tally: Tally) -> None:
-        """Count a validation batch at the likeliest tokens; how many these are is given, so missing alpha is constant."""
+        """Count a validation batch at the likeliest tokens, whose number is given: missing alpha is constant."""
         predictor, margins = session.predictors[0], session.generators[0].margins(batch)
         mask = batch.highest(margins, session.settings["alpha"])
-        apart, _ = _apart(session, batch, margins)
-        tally.add(predictor, predictor.look(batch, mask), mask, batch, session.settings["lambda_s"] * apart * batch.texts)
+        own = session.settings["lambda_s"] * _apart(session, batch, margins)[0]
+        tally.add(predictor, predictor.look(batch, mask), mask, batch, own * batch.texts)
 
 
 def _apart(session: Session, batch: Batch, margins: Floats) -> tuple[float, Floats]:

@@ -11,11 +11,12 @@ from genspp.data.encode import Encoded, Mask
 from genspp.kernels.lanes import WIDTH
 from genspp.kernels.losses import logit_noise
 from genspp.kernels.memory import floats
-from genspp.model.networks import Generator, Pair, Predictor, WordList
+from genspp.model.networks import Generator, Pair, Predictor, Saliency, WordList
 from genspp.model.passes import Batch, Network, highest, prepare
 from genspp.model.weights import flatten, kernel_order, pack, sizes_of
 from genspp.streams import Purpose, stream
 
+_AT_ONCE = 1024
 Probabilities = npt.NDArray[np.float64]
 
 
@@ -66,11 +67,25 @@ def _margins(pair: Pair, data: Encoded) -> npt.NDArray[np.float32]:
     """Return by how much selecting every token is preferred to dropping it."""
     if isinstance(pair.generator, WordList):
         return pair.generator.of(torch.from_numpy(data.ids.astype(np.int64))).numpy()
+    if isinstance(pair.generator, Saliency):
+        return _saliency(pair, pair.generator.predictor, data)
     batch, network = _laid_out(pair, pair.generator, data)
     with flushed():
         logits = network.tokens(batch, kernel_weights(pair.generator), keep=False)
     margins = logits[: batch.cells] if network.sizes.outputs == 1 else logits[batch.cells :] - logits[: -batch.cells]
     return np.asarray(batch.by_token(margins))
+
+
+def _saliency(pair: Pair, predictor: Predictor, data: Encoded) -> npt.NDArray[np.float32]:
+    """Return the saliency of every token; some texts at a time, for going back needs all that was computed forwards."""
+    found = [np.zeros(0, np.float32)]
+    for first in range(0, len(data), _AT_ONCE):
+        starts = data.starts[first : first + _AT_ONCE + 1]
+        part = Encoded(data.ids[starts[0] : starts[-1]], starts - starts[0], data.labels[:0])
+        batch, network = _laid_out(pair, predictor, part)
+        with flushed():
+            found.append(batch.by_token(network.saliency(batch, kernel_weights(predictor))))
+    return np.concatenate(found)
 
 
 def classify(pair: Pair, data: Encoded, mask: Mask) -> Probabilities:

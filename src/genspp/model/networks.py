@@ -135,6 +135,28 @@ class Predictor(nn.Module):
         return logits
 
 
+class Saliency(nn.Module):
+    """A generator that asks a predictor of full texts what it looked at.
+
+    The margin of a token is |gradient x input|: the gradient of the log odds of the likeliest class, which within a
+    text is proportional to that of its probability, times the token's vector. So it is never below 0.
+    """
+
+    def __init__(self, predictor: Predictor) -> None:
+        super().__init__()
+        self.predictor = predictor
+
+    @torch.enable_grad()
+    def margins(self, vectors: Tensor, real: Tensor) -> Tensor:
+        """Return the saliency of every token, (texts, tokens)."""
+        inputs = vectors.detach().requires_grad_()
+        logits = self.predictor(inputs, real, real)
+        best = logits.argmax(1, keepdim=True)
+        odds = logits.gather(1, best)[:, 0] - logits.scatter(1, best, -torch.inf).logsumexp(1)
+        (gradient,) = torch.autograd.grad(odds.sum(), inputs)
+        return (gradient * inputs.detach()).sum(2).abs()
+
+
 class Pair(nn.Module):
     """A generator and a predictor, which may share modules, with the frozen table of word vectors that both read.
 
@@ -143,12 +165,12 @@ class Pair(nn.Module):
     """
 
     vectors: Tensor
-    generator: Any  # a Generator or a WordList
+    generator: Any  # a Generator, a WordList or a Saliency
 
     def __init__(
         self,
         vectors: Tensor,
-        generator: Generator | WordList,
+        generator: Generator | WordList | Saliency,
         predictor: Predictor,
         sampled: int | None = None,
         share: float | None = None,

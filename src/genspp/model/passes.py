@@ -14,6 +14,7 @@ from genspp.data.encode import Encoded, Mask
 from genspp.errors import DataError
 from genspp.kernels.inputs import Table, word_table
 from genspp.kernels.lanes import WIDTH
+from genspp.kernels.losses import log_odds
 from genspp.kernels.memory import Floats, Ints, Longs, floats
 from genspp.kernels.network import texts_back, texts_forward, tokens_back, tokens_forward
 from genspp.kernels.space import Extent, Space, make_space, network_layout
@@ -226,6 +227,16 @@ class Network:
             self.skipping, d_logits, gradient, d_mask, _NOTHING,
         )  # fmt: skip
         return gradient, d_mask
+
+    def saliency(self, batch: Batch, weights: Floats) -> Floats:
+        """Return the saliency of every token of full texts (`networks.Saliency`), (places, WIDTH).
+
+        The gradient in the mask is that of a token's input times the input, where unselected tokens are zero vectors.
+        """
+        logits = self.texts(batch, weights, batch.real)
+        d_logits = np.zeros_like(logits)
+        log_odds(batch.groups, self.sizes.outputs, logits, d_logits)
+        return np.abs(self.texts_back(batch, weights, batch.real, d_logits, frozen=True)[1])
 
     def _room(self, batch: Batch, keep: bool, soft: bool = False) -> Space:
         """Return memory that is large enough, made anew where the last one is not."""
