@@ -120,7 +120,8 @@ class TorchVIB(TorchMethod):
         scatter = self.omega(batch, mask) - self.settings["lambda_s"] * missed
         apart = kl_divergence(drawn, prior).mean()
         task = self.task(self.pair.predictor(*batch.inputs, mask), batch)
-        return task + scatter + float(self.settings["lambda_s"]) * apart
+        loss: Tensor = task + scatter + self.settings["lambda_s"] * apart
+        return loss
 
 
 class TorchFRESH(TorchMethod):

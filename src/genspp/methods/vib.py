@@ -21,7 +21,7 @@ from genspp.methods.masks import MASKS, GumbelMask
 from genspp.model.passes import Batch
 from genspp.settings import Setting, number, one_of
 
-TEMPERATURE = 0.5
+TEMPERATURE = 0.1  # with more of it, predictors rely on what highlights of 0 and 1 no longer show
 
 
 @MASKS.register("concrete")
@@ -71,6 +71,7 @@ class VIB(GradientRationalizer):
 
 def _apart(session: Session, batch: Batch, margins: Floats) -> tuple[float, Floats]:
     """Return the mean over tokens of the divergence from the prior, and its gradient in the margins."""
-    priors, gradient = session.losses.alpha / np.maximum(session.losses.costs(batch), 1), floats(batch.cells)
-    shares = batch.groups, batch.layout.first, batch.counted, priors, margins, 1 / batch.tokens
-    return bernoulli_divergence(*shares, gradient), gradient
+    costs, gradient = session.losses.costs(batch), floats(batch.cells)
+    priors: Floats = np.float32(session.losses.alpha) / np.maximum(costs, 1)  # there is no text where a mark costs 0
+    first, share = batch.layout.first, 1 / batch.tokens
+    return bernoulli_divergence(batch.groups, first, batch.counted, priors, margins, share, gradient), gradient
