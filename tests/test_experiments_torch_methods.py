@@ -28,6 +28,7 @@ OWN: dict[str, dict[str, Any]] = {
     "a2r": {"lambda_d": 0.6},
     "dar": {"lambda_a": 0.6},
     "vib": {"lambda_s": 1.6},
+    "hardkuma": {"lambda_0": 0.8, "eta": 30.0},
     "threeplayer": {"lambda_r": 0.6},
     "grat": {"lambda_g": 1.5, "lambda_jsd": 0.7, "sigma": 0.8, "pretrain_epochs": 0},
 }

@@ -27,7 +27,8 @@ def relaxed(logits, batch, noise):
     uniform = noise.random(batch.cells, dtype=np.float32).astype(np.float64)
     margins = (logits[1] - logits[0] + np.log(uniform) - np.log(1 - uniform)) / TEMPERATURE
     mask = floats(batch.cells)
-    mask[: batch.cells] = batch.counted[: batch.cells] / (1 + np.exp(-margins))
+    gates = 1 / (1 + np.exp(-margins))
+    mask[: batch.cells] = batch.counted[: batch.cells] * gates * (gates > 1e-5)
     return mask
 
 

@@ -86,12 +86,15 @@ class TorchMethod:
 
     def omega(self, batch: Padded, mask: Tensor) -> Tensor:
         """Return what a mask costs: missing alpha, and scatter."""
-        mask = mask.float()
-        share = mask.sum() / batch.tokens
-        switches = (mask.diff(dim=1).abs() * batch.real[:, 1:]).sum() / max(batch.tokens - len(mask), 1)
+        share = mask.float().sum() / batch.tokens
         omega: Tensor = self.settings["lambda_s"] * (share - self.settings["alpha"]).abs()
-        omega += self.settings["lambda_c"] * switches
-        return omega
+        return omega + self.scatter(batch, mask)
+
+    def scatter(self, batch: Padded, mask: Tensor) -> Tensor:
+        """Return what neighbours cost that differ."""
+        switches = (mask.float().diff(dim=1).abs() * batch.real[:, 1:]).sum() / max(batch.tokens - len(mask), 1)
+        scatter: Tensor = self.settings["lambda_c"] * switches
+        return scatter
 
     def descend(self, loss: Tensor, *optimizers: torch.optim.Adam) -> float:
         """Take a step down a loss with some optimizers, or with all, and return it."""

@@ -5,6 +5,7 @@ import math
 import torch
 from torch import Tensor, nn
 from torch.distributions import Bernoulli, kl_divergence
+from torch.nn import functional as F
 
 from genspp.experiments.torch_methods import (
     TorchGRAT,
@@ -106,7 +107,8 @@ class TorchVIB(TorchMethod):
     def update(self, batch: Padded) -> float:
         """Train on a batch and return its loss."""
         margins = self.pair.generator.margins(*batch.inputs)
-        mask = ((margins + torch.logit(self.uniform(margins.shape))) / TEMPERATURE).sigmoid() * batch.real
+        gates = ((margins + torch.logit(self.uniform(margins.shape))) / TEMPERATURE).sigmoid()
+        mask = torch.where(gates > 1e-5, gates, 0) * batch.real
         return self.descend(self._bounded(batch, mask, margins))
 
     def validate(self, batch: Padded) -> float:
@@ -116,12 +118,29 @@ class TorchVIB(TorchMethod):
 
     def _bounded(self, batch: Padded, mask: Tensor, margins: Tensor) -> Tensor:
         prior, drawn = Bernoulli(torch.tensor(float(self.settings["alpha"]))), Bernoulli(logits=margins[batch.real])
-        missed = (mask.float().sum() / batch.tokens - self.settings["alpha"]).abs()
-        scatter = self.omega(batch, mask) - self.settings["lambda_s"] * missed
         apart = kl_divergence(drawn, prior).mean()
         task = self.task(self.pair.predictor(*batch.inputs, mask), batch)
-        loss: Tensor = task + scatter + self.settings["lambda_s"] * apart
+        loss: Tensor = task + self.scatter(batch, mask) + self.settings["lambda_s"] * apart
         return loss
+
+
+class TorchHardKuma(TorchMethod):
+    """Rectified Kumaraswamy gates, and a Lagrange multiplier on their expected rate."""
+
+    excess, multiplier = 0.0, 0.0
+
+    def update(self, batch: Padded) -> float:
+        """Train on a batch and return its loss."""
+        self.multiplier = self.multiplier or self.settings["lambda_0"]
+        a, b = F.softplus(self.pair.generator(*batch.inputs)).unbind(-1)
+        u = self.uniform(a.shape).clamp(0.001, 0.999)
+        gates = ((1 - (1 - u) ** (1 / b)) ** (1 / a) * 1.2 - 0.1).clamp(0, 1) * batch.real
+        rate = ((1 - (1 / 12) ** a) ** b * batch.real).sum() / batch.tokens
+        self.excess = 0.99 * self.excess + 0.01 * (float(rate.detach()) - self.settings["alpha"])
+        self.multiplier = self.multiplier * math.exp(self.settings["eta"] * self.excess)
+        held = self.multiplier * (rate - rate.detach() + self.excess)
+        task = self.task(self.pair.predictor(*batch.inputs, gates), batch)
+        return self.descend(task + self.scatter(batch, gates) + held)
 
 
 class TorchFRESH(TorchMethod):
@@ -167,6 +186,7 @@ TORCH_METHODS: dict[str, type[TorchMethod]] = {
     "dar": TorchDAR,
     "dr": TorchDR,
     "fresh": TorchFRESH,
+    "hardkuma": TorchHardKuma,
     "mrd": TorchMRD,
     "threeplayer": TorchThreePlayer,
     "vib": TorchVIB,

@@ -47,7 +47,8 @@ class Session:
     generators, predictors: in training, first the model's own. companions: modules that are trained beside the model
     and then discarded. noise: the random numbers of this epoch. updates: how many batches there were before
     this one, counted over all epochs; batches: those of one epoch. full_text_loss: the validation loss of a predictor
-    of full texts, where the method has it trained first.
+    of full texts, where the method has it trained first. memory: numbers of a method's own that the next update
+    depends on.
     """
 
     settings: dict[str, Any]
@@ -62,6 +63,7 @@ class Session:
     updates: int = 0
     batches: int = 0
     noise: np.random.Generator = field(default_factory=np.random.default_rng)
+    memory: dict[str, float] = field(default_factory=dict)
 
     def begin(self, epoch: int, batches: int) -> None:
         """Begin an epoch of so many batches."""
@@ -219,7 +221,7 @@ class GradientRationalizer(Rationalizer):
         loop = Loop(session.optimizers, EarlyStopping(epochs, settings["patience"], armed_from))
         state = recorder.restore()
         if state is not None:
-            self.history_ = list(state.pop("history"))
+            self.history_, session.memory = list(state.pop("history")), state.pop("memory")
             loop.restore(state)
         deal, val_batches = Dealer(train, losses, settings), validation_batches(val, losses, settings)
         while not loop.stopping.finished:
@@ -237,7 +239,8 @@ class GradientRationalizer(Rationalizer):
             loop.close_epoch(figures["val_loss"])
             self.history_.append(line)
             seconds = round(perf_counter() - started, 3)
-            recorder.record({**line, "seconds": seconds}, {"history": self.history_, **loop.state()}, epochs)
+            state = {"history": self.history_, "memory": session.memory, **loop.state()}
+            recorder.record({**line, "seconds": seconds}, state, epochs)
         if loop.stopping.best_epoch is None:
             logger.warning("the validation loss was never a number; the model is not trained. Lower learning_rate.")
         loop.end()

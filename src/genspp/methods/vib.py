@@ -72,6 +72,6 @@ class VIB(GradientRationalizer):
 def _apart(session: Session, batch: Batch, margins: Floats) -> tuple[float, Floats]:
     """Return the mean over tokens of the divergence from the prior, and its gradient in the margins."""
     costs, gradient = session.losses.costs(batch), floats(batch.cells)
-    priors: Floats = np.float32(session.losses.alpha) / np.maximum(costs, 1)  # there is no text where a mark costs 0
+    priors = (session.losses.alpha / np.maximum(costs, 1)).astype(np.float32)  # there is no text where a mark costs 0
     first, share = batch.layout.first, 1 / batch.tokens
     return bernoulli_divergence(batch.groups, first, batch.counted, priors, margins, share, gradient), gradient

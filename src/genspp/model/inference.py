@@ -71,9 +71,7 @@ def _margins(pair: Pair, data: Encoded) -> npt.NDArray[np.float32]:
         return _saliency(pair, pair.generator.predictor, data)
     batch, network = _laid_out(pair, pair.generator, data)
     with flushed():
-        logits = network.tokens(batch, kernel_weights(pair.generator), keep=False)
-    margins = logits[: batch.cells] if network.sizes.outputs == 1 else logits[batch.cells :] - logits[: -batch.cells]
-    return np.asarray(batch.by_token(margins))
+        return batch.by_token(network.margins(batch, kernel_weights(pair.generator)))
 
 
 def _saliency(pair: Pair, predictor: Predictor, data: Encoded) -> npt.NDArray[np.float32]:

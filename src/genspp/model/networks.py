@@ -6,11 +6,13 @@ width) for vectors; `real` marks the tokens that are not padding. Nothing here d
 on who else is in it: recurrences are packed, and pooling looks at real tokens only.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 Cell = Literal["gru", "bigru"]
@@ -87,6 +89,19 @@ class Generator(nn.Module):
     def select(self, vectors: Tensor, real: Tensor) -> Tensor:
         """Return the highlight, (texts, tokens): the real tokens whose margin is at least 0."""
         return (self.margins(vectors, real) >= 0) & real
+
+
+class GatedGenerator(Generator):
+    """A generator whose logits are the shape of a gate: a Kumaraswamy distribution stretched to both sides of (0, 1).
+
+    Its a is softplus(logit 0), its b softplus(logit 1). The margin is ln(2 P(gate > 1/2)).
+    """
+
+    def margins(self, vectors: Tensor, real: Tensor) -> Tensor:
+        """Return by how much a gate is likelier above one half than not, (texts, tokens)."""
+        a, b = functional.softplus(self(vectors, real)).unbind(-1)
+        margins: Tensor = b * torch.log1p(-(0.5**a)) + math.log(2)
+        return margins
 
 
 class WordList(nn.Module):

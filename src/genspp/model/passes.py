@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from genspp.data.encode import Encoded, Mask
 from genspp.errors import DataError
+from genspp.kernels.gates import gate_margins
 from genspp.kernels.inputs import Table, word_table
 from genspp.kernels.lanes import WIDTH
 from genspp.kernels.losses import log_odds
@@ -19,7 +20,7 @@ from genspp.kernels.memory import Floats, Ints, Longs, floats
 from genspp.kernels.network import texts_back, texts_forward, tokens_back, tokens_forward
 from genspp.kernels.space import Extent, Space, make_space, network_layout
 from genspp.kernels.texts import Layout, Texts, lay_out_batch, make_layout, stretches, whole
-from genspp.model.networks import Generator, Predictor
+from genspp.model.networks import GatedGenerator, Generator, Predictor
 from genspp.model.weights import padded_hidden, sizes_of
 
 _NOTHING = np.zeros(0, np.float32)
@@ -186,6 +187,7 @@ class Network:
         self.sizes, self.table = sizes_of(module), table
         self.selected = isinstance(module, Predictor) and module.selected
         self.skipping = isinstance(module, Predictor) and module.skipping
+        self.gated = isinstance(module, GatedGenerator)
         self.size = network_layout(self.sizes)[2]
         self._rooms: dict[bool, tuple[Extent, bool, Space]] = {}
 
@@ -197,6 +199,15 @@ class Network:
             batch.groups, batch.words, int(keep), self.sizes, layout, self.table, weights, space, logits, batch.cells
         )
         return logits
+
+    def margins(self, batch: Batch, weights: Floats) -> Floats:
+        """Return by how much selecting every token is preferred to dropping it, (places, WIDTH); nobody goes back."""
+        logits, cells = self.tokens(batch, weights, keep=False), batch.cells
+        if self.gated:
+            margins = floats(cells)
+            gate_margins(batch.places, logits, cells, margins)
+            return margins[:cells]
+        return logits[:cells] if self.sizes.outputs == 1 else logits[cells : 2 * cells] - logits[:cells]
 
     def tokens_back(self, batch: Batch, weights: Floats, d_logits: Floats) -> Floats:
         """Return the gradient of the weights."""
