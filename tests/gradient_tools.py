@@ -201,11 +201,19 @@ def divergence(full: torch.Tensor, highlight: torch.Tensor) -> float:
 
 def omega(mask: Floats, batch: Batch, losses: Losses) -> float:
     """Return the weighted sparsity and contiguity losses."""
-    selected = switches = pairs = 0.0
+    selected = 0.0
+    for text, cells in lanes(batch):
+        seen = mask[cells if losses.padding else cells[: LENGTHS[text]]]
+        selected += float(losses.mark_costs[TEXTS.labels[text]]) * float(seen.sum())
+    sparsity = abs(selected / LENGTHS.sum() - losses.alpha)
+    return float(losses.lambda_s * sparsity) + scatter(mask, batch, losses)
+
+
+def scatter(mask: Floats, batch: Batch, losses: Losses) -> float:
+    """Return the weighted contiguity loss."""
+    switches = pairs = 0.0
     for text, cells in lanes(batch):
         seen = mask[cells if losses.padding else cells[: LENGTHS[text]]].tolist()
-        selected += float(losses.mark_costs[TEXTS.labels[text]]) * sum(seen)
         switches += sum(abs(a - b) for a, b in pairwise(seen))
         pairs += len(seen) - 1
-    sparsity = abs(selected / LENGTHS.sum() - losses.alpha)
-    return float(losses.lambda_s * sparsity + losses.lambda_c * switches / pairs)
+    return float(losses.lambda_c * switches / pairs)

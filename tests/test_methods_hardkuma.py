@@ -22,6 +22,7 @@ from gradient_tools import (
     masked,
     omega,
     prepared,
+    scatter,
     vectors_of,
 )
 
@@ -47,15 +48,6 @@ def rate_of(logits, batch):
     for text, cells in lanes(batch):
         total += MARK_COSTS[TEXTS.labels[text]] * chances[cells[batch.counted[cells] > 0]].sum()
     return total / LENGTHS.sum()
-
-
-def scatter(gates, batch, losses):
-    """Return the part of the regularisers that is about neighbours."""
-    selected = sum(
-        MARK_COSTS[TEXTS.labels[text]] * gates[cells if losses.padding else cells[: LENGTHS[text]]].sum()
-        for text, cells in lanes(batch)
-    )
-    return omega(gates, batch, losses) - losses.lambda_s * abs(selected / LENGTHS.sum() - losses.alpha)
 
 
 @each_reading

@@ -19,6 +19,7 @@ from gradient_tools import (
     lanes,
     omega,
     prepared,
+    scatter,
 )
 
 
@@ -49,15 +50,6 @@ def bottleneck(logits, batch, alpha):
         prior = Bernoulli(torch.tensor(alpha / MARK_COSTS[TEXTS.labels[text]]))
         total += kl_divergence(Bernoulli(logits=torch.from_numpy(logits[1] - logits[0])[own]), prior).sum().item()
     return total / LENGTHS.sum()
-
-
-def scatter(mask, batch, losses):
-    """Return the part of the regularisers that is about neighbours."""
-    selected = sum(
-        MARK_COSTS[TEXTS.labels[text]] * mask[cells if losses.padding else cells[: LENGTHS[text]]].sum()
-        for text, cells in lanes(batch)
-    )
-    return omega(mask, batch, losses) - losses.lambda_s * abs(selected / LENGTHS.sum() - losses.alpha)
 
 
 @each_reading
