@@ -27,7 +27,7 @@ _REMEMBERED = 0.99  # of the moving average, per update
 _LEAST, _MOST = 1e-12, 5.0  # that the multiplier can be
 
 
-@MASKS.register("hard gates")
+@MASKS.register("kumaraswamy")
 class HardGates:
     """Gates that are drawn from rectified Kumaraswamy distributions."""
 
@@ -51,7 +51,7 @@ class HardKuma(GradientRationalizer):
     """Rectified Kumaraswamy gates whose expected rate a Lagrange multiplier holds at alpha."""
 
     title: ClassVar[str] = "HardKuma"
-    mask: ClassVar[str] = "hard gates"
+    mask: ClassVar[str] = "kumaraswamy"
     own: ClassVar[dict[str, Setting]] = {
         "lambda_s": Setting(1.0, number(0), "the weight of missing alpha in the validation loss"),
         "lambda_0": Setting(1e-4, number(0, open_ends=True), "the multiplier of rate - alpha at the start"),
