@@ -45,6 +45,7 @@ TEXTS = Encoded(
 )
 CLASS_WEIGHTS = np.array([1.0, 2.0, 0.5], np.float32)
 MARK_COSTS = np.array([1.0, 3.0, 2.0], np.float32)
+FULL_TEXT_LOSS = 0.2
 # Predictors that skip gaps; that read zero vectors in their place; and these where padding counts and masks are drawn.
 READINGS: list[dict[str, Any]] = [{"skip_gaps": True}, {"skip_gaps": False}, {"preset": "paper"}]
 each_reading = pytest.mark.parametrize("reading", READINGS, ids=["skipping", "zeros", "paper"])
@@ -83,7 +84,7 @@ def prepared(kind: type[GradientRationalizer], **settings: Any) -> tuple[Any, Se
     table, (rows,) = prepare(TABLE, 3, TEXTS)
     terms = [full[name] for name in ("alpha", "lambda_s", "lambda_c")]
     losses = Losses(*terms, CLASS_WEIGHTS, full["padding_in_losses"], MARK_COSTS)
-    session = Session(full, losses, table, model._optimizers(full, companions), companions)
+    session = Session(full, losses, table, model._optimizers(full, companions), companions, FULL_TEXT_LOSS)
     model._in_training(session)
     session.begin(0, 7)
     layout = make_layout(len(TEXTS), rows.longest, rows.words)
@@ -175,6 +176,14 @@ def everything(batch: Batch) -> Floats:
     return batch.real.copy()
 
 
+def rest_of(mask: Floats, batch: Batch) -> Floats:
+    """Return the mask of the tokens that another leaves out."""
+    rest = floats(batch.cells)
+    for text, cells in lanes(batch):
+        rest[cells[: LENGTHS[text]]] = 1 - mask[cells[: LENGTHS[text]]]
+    return rest
+
+
 def cross_entropy(logits: torch.Tensor, batch: Batch) -> float:
     total = weight = 0.0
     for (text, _), row in zip(lanes(batch), logits.softmax(1).tolist(), strict=True):
@@ -192,11 +201,19 @@ def divergence(full: torch.Tensor, highlight: torch.Tensor) -> float:
 
 def omega(mask: Floats, batch: Batch, losses: Losses) -> float:
     """Return the weighted sparsity and contiguity losses."""
-    selected = switches = pairs = 0.0
+    selected = 0.0
+    for text, cells in lanes(batch):
+        seen = mask[cells if losses.padding else cells[: LENGTHS[text]]]
+        selected += float(losses.mark_costs[TEXTS.labels[text]]) * float(seen.sum())
+    sparsity = abs(selected / LENGTHS.sum() - losses.alpha)
+    return float(losses.lambda_s * sparsity) + scatter(mask, batch, losses)
+
+
+def scatter(mask: Floats, batch: Batch, losses: Losses) -> float:
+    """Return the weighted contiguity loss."""
+    switches = pairs = 0.0
     for text, cells in lanes(batch):
         seen = mask[cells if losses.padding else cells[: LENGTHS[text]]].tolist()
-        selected += float(losses.mark_costs[TEXTS.labels[text]]) * sum(seen)
         switches += sum(abs(a - b) for a, b in pairwise(seen))
         pairs += len(seen) - 1
-    sparsity = abs(selected / LENGTHS.sum() - losses.alpha)
-    return float(losses.lambda_s * sparsity + losses.lambda_c * switches / pairs)
+    return float(losses.lambda_c * switches / pairs)

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from conftest import make_task, sentences
-from genspp.kernels import losses
+from genspp.kernels import gates, losses
 from genspp.kernels.lanes import WIDTH
-from genspp.kernels.memory import floats
+from genspp.kernels.memory import floats, integers
 from genspp.methods.fr import FR
 from genspp.methods.grat import GRAT
 from genspp.methods.mcd import MCD
@@ -81,6 +81,8 @@ def other_kernels() -> list[np.ndarray]:
     found += [losses.jensen_shannon(1, 3, p, q, shares, d_p, d_q), d_p.copy()]
     found += [losses.binary_cross_entropy(1, p, WIDTH, q, shares, d_p), d_p.copy()]
     losses.logit_noise(1, np.abs(p) % 1, d_q)
+    losses.log_odds(1, 3, p, d_p)
+    found += [d_p.copy(), *soft_masks(p, np.abs(q) % 1)]
     task = make_task()
     table, (rows,) = prepare(task.vectors, 3, task.train)
     batch = Batch.of_all(rows, task.class_weights, task.shape.hidden)
@@ -89,6 +91,19 @@ def other_kernels() -> list[np.ndarray]:
     mask = batch.from_tokens(numbers.random_sample(len(task.train.ids)))
     logits = network.texts(batch, weights, mask, soft=True)
     return [*map(np.asarray, found), d_q, logits, *network.texts_back(batch, weights, mask, logits)]
+
+
+def soft_masks(logits: np.ndarray, uniform: np.ndarray) -> list[np.ndarray]:
+    """Return drawn gates, their slopes, and what they cost."""
+    ones, first = floats(WIDTH), integers(2)
+    ones[:WIDTH], first[1] = 1, 1
+    d_apart, d_rate, margins, mask, slopes, hard, hard_slopes = (floats(2 * WIDTH) for _ in range(7))
+    apart = gates.bernoulli_divergence(1, first, ones, uniform, logits, 0.5, d_apart)
+    rate = gates.gate_rate(1, first, ones, ones, logits, WIDTH, 0.5, d_rate)
+    gates.gate_margins(1, logits, WIDTH, margins)
+    gates.draw_concrete(1, logits, uniform, ones, 0.3, mask, slopes)
+    gates.draw_hard_gates(1, logits, WIDTH, uniform, ones, hard, hard_slopes)
+    return [np.array([apart, rate]), d_apart, d_rate, margins, mask, slopes, hard, hard_slopes]
 
 
 def hashes(workers: int) -> list[str]:

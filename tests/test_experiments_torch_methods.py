@@ -8,7 +8,8 @@ import torch
 
 from genspp.data.encode import Encoded
 from genspp.data.vectors import Vectors
-from genspp.experiments.torch_methods import TORCH_METHODS, TorchMethod
+from genspp.experiments.torch_methods import TorchMethod
+from genspp.experiments.torch_systems import TORCH_METHODS
 from genspp.experiments.torch_texts import PaddedTexts
 from genspp.kernels.lanes import WIDTH
 from genspp.kernels.texts import make_layout
@@ -26,6 +27,9 @@ ZEROS: dict[str, Any] = {"skip_gaps": False, "label_columns": False}  # zero vec
 OWN: dict[str, dict[str, Any]] = {
     "a2r": {"lambda_d": 0.6},
     "dar": {"lambda_a": 0.6},
+    "vib": {"lambda_s": 1.6},
+    "hardkuma": {"lambda_0": 0.8, "eta": 30.0},
+    "threeplayer": {"lambda_r": 0.6},
     "grat": {"lambda_g": 1.5, "lambda_jsd": 0.7, "sigma": 0.8, "pretrain_epochs": 0},
 }
 
@@ -58,7 +62,7 @@ def in_mid_training(
     table, (rows,) = prepare(vectors.table, 3, data)
     terms = [settings[name] for name in ("alpha", "lambda_s", "lambda_c")]
     losses = Losses(*terms, CLASS_WEIGHTS, False, np.ones(3, np.float32))
-    session = Session(settings, losses, table, model._optimizers(settings, companions), companions)
+    session = Session(settings, losses, table, model._optimizers(settings, companions), companions, 0.0)
     model._in_training(session)
     session.begin(0, 7)
     session.updates = UPDATES

@@ -81,6 +81,17 @@ def test_divergence_is_torch_s(classes):
 
 
 @pytest.mark.parametrize("classes", [2, 5])
+@pytest.mark.parametrize("scale", [1, 30])
+def test_the_gradient_of_the_log_odds_of_the_likeliest_class(classes, scale):
+    logits, gradient = scale * random_logits(classes), floats(GROUPS * classes * WIDTH)
+    losses.log_odds(GROUPS, classes, lanes(logits), gradient)
+    x = graph(logits)
+    best = x.argmax(1, keepdim=True)
+    (x.gather(1, best)[:, 0] - x.scatter(1, best, -torch.inf).logsumexp(1)).sum().backward()
+    np.testing.assert_allclose(texts(gradient, classes), x.grad, atol=1e-6)
+
+
+@pytest.mark.parametrize("classes", [2, 5])
 def test_jensen_shannon(classes):
     p, q = random_logits(classes), random_logits(classes, seed=1)
     d_p, spare, shares = floats(GROUPS * classes * WIDTH), floats(GROUPS * classes * WIDTH), lanes([1 / TEXTS] * TEXTS)
@@ -178,11 +189,13 @@ def costs_of(batch):
 
 @pytest.mark.parametrize("padded", [False, True])
 @pytest.mark.parametrize("alpha", [0.1, 0.9])
-def test_regularisers_and_their_gradients(padded, alpha):
+@pytest.mark.parametrize("soft", [False, True])
+def test_regularisers_and_their_gradients(padded, alpha, soft):
     batch = batch_of([4, 3, 1, 6, 2, 2, 5, 1, 3], padded)
     mask, gradient = floats(batch.cells), floats(batch.cells)
     drawn = np.random.default_rng(0).random(batch.cells) < 0.5
-    mask[: batch.cells] = drawn * batch.counted[: batch.cells]
+    numbers = np.random.default_rng(1).random(batch.cells) if soft else drawn
+    mask[: batch.cells] = numbers * batch.counted[: batch.cells]
     costs, omega = costs_of(batch), losses.Omega(1.5, 0.3, batch.tokens, alpha)
     found = losses.regularise(batch.groups, batch.layout.first, batch.counted, costs, mask, omega, gradient)
     x, switches, selected = graph(mask), torch.zeros(()), torch.zeros(())

@@ -17,7 +17,6 @@ from genspp.methods import METHODS, Rationalizer
 from genspp.methods.fr import FR
 from genspp.methods.gradient import GradientRationalizer
 from genspp.methods.in_training import Tally
-from genspp.methods.mcd import MCD
 from genspp.model.weights import flatten
 from gradient_tools import QUICK, Notebook, choices, classified, cross_entropy, likelier, omega, prepared
 
@@ -25,8 +24,10 @@ KINDS = [kind for kind in METHODS.values() if issubclass(kind, GradientRationali
 SHORT = QUICK | {"max_epochs": 6, "patience": 4}
 # Behind predictors that skip gaps, an unselected token is heard of only through selected ones. With 4 hidden units MCD
 # then often selects nothing until early stopping ends it (seeds 3, 4, 5); with the default 16 it learns (seeds 3 to 7).
-LARGER: dict[type, dict[str, int]] = {MCD: {"hidden": 16}}
+# So it is with MRD; and what is salient to a full-text predictor of 4 units is less to the point than to one of 16.
+LARGER: dict[type, dict[str, int]] = {METHODS[name]: {"hidden": 16} for name in ("fresh", "mcd", "mrd")}
 TEXTS, LABELS = sentences(180)
+DRAWING = [kind for kind in KINDS if kind(preset="paper").settings()["eval_mask"] == "sample"]  # at evaluation
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 
 
@@ -122,7 +123,7 @@ def test_the_same_seed_gives_the_same_model_and_leaves_torch_alone(kind):
     assert not same_weights(kind(**settings | {"seed": 4}).fit(TEXTS, LABELS).model_, one.model_)
 
 
-@each_kind
+@pytest.mark.parametrize("kind", DRAWING, ids=lambda kind: kind.__name__)
 def test_in_preset_paper_highlights_are_samples_that_can_be_repeated(kind):
     model = kind(**SHORT | {"preset": "paper", "max_epochs": 1}).fit(TEXTS, LABELS)
     masks = [rationale.mask for rationale in model.explain(TEXTS)]
@@ -186,13 +187,9 @@ def test_settings_behave_as_scikit_learn_wants(kind):
 def test_presets_differ_in_masks_and_padding(kind):
     sound, paper = kind().settings(), kind(preset="paper").settings()
     differing = {name for name in sound if sound[name] != paper[name]} - {"preset"}
-    assert differing - set(vars(kind).get("own", {})) == {
-        "eval_mask",
-        "padding_in_losses",
-        "skip_gaps",
-        "label_columns",
-    }
-    assert (sound["eval_mask"], paper["eval_mask"]) == ("argmax", "sample")
+    own = set(vars(kind).get("own", {}))
+    assert differing - own == {"eval_mask", "padding_in_losses", "skip_gaps", "label_columns"} - own
+    assert (sound["eval_mask"], paper["eval_mask"]) == ("argmax", "sample" if kind in DRAWING else "argmax")
     assert (sound["skip_gaps"], sound["label_columns"]) == (True, True)
     assert (paper["skip_gaps"], paper["label_columns"]) == (False, False)
     assert (sound["alpha"], sound["lambda_c"], sound["hidden"]) == (0.2, 0.0, 16)

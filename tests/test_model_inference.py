@@ -1,5 +1,8 @@
 """A trained pair on kernels against the same pair in torch."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import torch
@@ -8,8 +11,10 @@ from torch import nn
 from conftest import random_encoded
 from genspp.data.encode import Encoded, pad
 from genspp.errors import DataError
+from genspp.model import inference
 from genspp.model.inference import classify, classify_full_text, flushed, one_thread, select, text_noise
-from genspp.model.networks import Encoder, Generator, Pair, Predictor, Shape
+from genspp.model.networks import Encoder, Generator, Pair, Predictor, Saliency, Shape
+from genspp.model.passes import highest
 
 SHAPE = Shape(5, 6, 3)
 DATA = random_encoded(np.random.RandomState(0), 60, 9, 20, 3)
@@ -57,6 +62,37 @@ def test_it_is_what_torch_computes(kind):
     found = classify_full_text(model, other, DATA)
     np.testing.assert_allclose(found, other(*padded(DATA)).softmax(1), atol=1e-5)
     np.testing.assert_allclose(found.sum(1), 1, atol=1e-12)
+
+
+def test_a_share_of_every_text_is_its_highest_margins():
+    model = pair()
+    vectors, real, _ = padded(DATA)
+    with torch.inference_mode():
+        margins = model.generator.margins(vectors, real)[real].numpy()
+    for share in (0.0, 0.1, 0.34, 0.5, 1.0):
+        model.share = share
+        for own, mask in zip(DATA.split(margins), DATA.split(select(model, DATA)), strict=True):
+            wanted = max(1, math.ceil(Fraction(str(share)) * len(own)))
+            assert mask.sum() == wanted
+            assert own[mask == 1].min() >= own[mask == 0].max(initial=-np.inf) - 1e-5
+
+
+def test_of_equal_margins_the_first_are_selected_and_shares_are_exact():
+    texts = np.repeat([0, 1], [30, 2])
+    mask = highest(np.zeros(32, np.float32), texts, 0.1)
+    assert np.flatnonzero(mask).tolist() == [0, 1, 2, 30]
+
+
+@pytest.mark.parametrize("selected", [False, True])
+def test_saliency_is_gradient_times_input(selected, monkeypatch):
+    model = pair(selected=selected)
+    model.generator, model.share = Saliency(predictor("bigru", selected=selected, norm=True)), 0.5
+    monkeypatch.setattr(inference, "_AT_ONCE", 7)
+    right = model.generator.margins(*padded(DATA)[:2])[padded(DATA)[1]].numpy()
+    found = inference._margins(model, DATA)
+    np.testing.assert_allclose(found, right, atol=2e-5 * right.max())
+    monkeypatch.setattr(inference, "_AT_ONCE", 1000)
+    np.testing.assert_array_equal(inference._margins(model, DATA), found)
 
 
 @pytest.mark.parametrize("sampled", [None, 7])

@@ -108,7 +108,7 @@ def subject_of(model: Rationalizer, splits: Splits) -> Subject:
         informed = inform(plain, splits.train.keys(splits.tokenizer), train.labels, len(model.classes_))
         train, table = informed.for_training(train), np.concatenate([table, informed.table[len(table) :]])
     own = model.model_
-    pair = Pair(torch.from_numpy(table), own.generator, own.predictor, own.sampled).eval()
+    pair = Pair(torch.from_numpy(table), own.generator, own.predictor, own.sampled, own.share).eval()
 
     def marked(data: Encoded) -> Marked:
         return Marked(data, select(pair, data))

@@ -28,7 +28,7 @@ from genspp.data.encode import Encoded, encode
 from genspp.data.vectors import UNKNOWN, Vectors
 from genspp.experiments.population_bench import random_task
 from genspp.experiments.results import code_version, machine
-from genspp.experiments.torch_methods import TORCH_METHODS
+from genspp.experiments.torch_systems import TORCH_METHODS
 from genspp.experiments.torch_texts import PaddedTexts
 from genspp.files import write_json
 from genspp.methods import METHODS

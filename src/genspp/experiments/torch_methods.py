@@ -1,5 +1,7 @@
 """The gradient methods by torch alone: its modules, its autograd, its Adam. Ours are measured and tested against them.
 
+Here those of the paper; `torch_systems` has the related systems, and all of them by name.
+
 Written to be fast, as torch goes: texts are padded to the longest of their batch, and recurrences run over the padding,
 for packed sequences cost more than they save; a mask needs one random number per token; Adam is fused. With `packed`
 they compute exactly what the methods define: then padding never enters a recurrence.
@@ -71,12 +73,12 @@ class TorchMethod:
         for rows in torch.from_numpy(order).split(self.settings["batch_size"]):  # type: ignore[no-untyped-call]
             loss += self.update(train.batch(rows)) * len(rows) / len(train)
             self.updates += 1
-        with torch.inference_mode():
+        with torch.no_grad():
             return loss, self.validate(val.batch(torch.arange(len(val))))
 
     def draw(self, margins: Tensor, batch: Padded) -> Tensor:
         """Return a straight-through Gumbel mask at margins."""
-        return _straight_through(margins + torch.logit(self.uniform(margins.shape)), batch)
+        return straight_through(margins + torch.logit(self.uniform(margins.shape)), batch)
 
     def task(self, logits: Tensor, batch: Padded) -> Tensor:
         """Return the (weighted) mean cross-entropy."""
@@ -84,12 +86,15 @@ class TorchMethod:
 
     def omega(self, batch: Padded, mask: Tensor) -> Tensor:
         """Return what a mask costs: missing alpha, and scatter."""
-        mask = mask.float()
-        share = mask.sum() / batch.tokens
-        switches = (mask.diff(dim=1).abs() * batch.real[:, 1:]).sum() / max(batch.tokens - len(mask), 1)
+        share = mask.float().sum() / batch.tokens
         omega: Tensor = self.settings["lambda_s"] * (share - self.settings["alpha"]).abs()
-        omega += self.settings["lambda_c"] * switches
-        return omega
+        return omega + self.scatter(batch, mask)
+
+    def scatter(self, batch: Padded, mask: Tensor) -> Tensor:
+        """Return what neighbours cost that differ."""
+        switches = (mask.float().diff(dim=1).abs() * batch.real[:, 1:]).sum() / max(batch.tokens - len(mask), 1)
+        scatter: Tensor = self.settings["lambda_c"] * switches
+        return scatter
 
     def descend(self, loss: Tensor, *optimizers: torch.optim.Adam) -> float:
         """Take a step down a loss with some optimizers, or with all, and return it."""
@@ -134,56 +139,28 @@ class TorchMCD(TorchMethod):
     def update(self, batch: Padded) -> float:
         """Train on a batch and return the sum of both losses."""
         predictor, mask = self.pair.predictor, self.draw(self.pair.generator.margins(*batch.inputs), batch)
-        fit = [self.task(predictor(*batch.inputs, seen), batch) for seen in (mask.detach(), batch.real)]
-        fitted = self.descend(fit[0] + fit[1] + self.omega(batch, mask))
+        fit = [self.task(predictor(*batch.inputs, seen), batch) for seen in self.fitted(batch, mask.detach())]
+        fitted = self.descend(torch.stack(fit).sum() + self.omega(batch, mask))
         predictor.requires_grad_(False)
         mask = self.draw(self.pair.generator.margins(*batch.inputs), batch)
-        matched = self.descend(self._apart(batch, mask) + self.omega(batch, mask), self.optimizers[0])
+        matched = self.descend(self.apart(batch, mask) + self.omega(batch, mask), self.optimizers[0])
         predictor.requires_grad_(True)
         return fitted + matched
 
-    def _apart(self, batch: Padded, mask: Tensor) -> Tensor:
-        """Return KL(full text || highlight); the full text's side is given."""
+    def fitted(self, batch: Padded, mask: Tensor) -> list[Tensor]:
+        """Return what the predictor is trained on, as masks."""
+        return [mask, batch.real]
+
+    def apart(self, batch: Padded, seen: Tensor) -> Tensor:
+        """Return KL(full text || what is seen); the full text's side is given."""
         with torch.no_grad():
             full = self.pair.predictor(*batch.inputs, batch.real).log_softmax(1)
-        highlight = self.pair.predictor(*batch.inputs, mask).log_softmax(1)
-        return _divergence(full, highlight)
+        return divergence(full, self.pair.predictor(*batch.inputs, seen).log_softmax(1))
 
     def validate(self, batch: Padded) -> float:
         """Return the loss at the likelier mask, and the divergence."""
         mask = self.pair.generator.select(*batch.inputs)
-        return float(self.loss(batch, mask) + self._apart(batch, mask))
-
-
-class TorchA2R(TorchMethod):
-    """A second predictor with soft attention, which teaches the generator; no mask is drawn."""
-
-    def update(self, batch: Padded) -> float:
-        """Train on a batch and return its loss."""
-        margins = self.pair.generator.margins(*batch.inputs)
-        return self.descend(self._both(batch, margins, _straight_through(margins, batch)))
-
-    def validate(self, batch: Padded) -> float:
-        """Return the loss at the likelier mask."""
-        margins = self.pair.generator.margins(*batch.inputs)
-        return float(self._both(batch, margins, (margins >= 0) & batch.real))
-
-    def _both(self, batch: Padded, margins: Tensor, mask: Tensor) -> Tensor:
-        hard = self.pair.predictor(*batch.inputs, mask.detach())
-        soft = self.companions["soft"](*batch.inputs, _over_tokens(margins, batch))
-        p, q = hard.log_softmax(1), soft.log_softmax(1)
-        apart = _divergence(p, q) + _divergence(q, p)
-        loss = self.task(hard, batch) + self.task(soft, batch) + self.omega(batch, mask)
-        return loss + float(self.settings["lambda_d"]) * apart
-
-
-class TorchDAR(TorchMethod):
-    """A frozen full-text predictor judges the highlight too."""
-
-    def loss(self, batch: Padded, mask: Tensor) -> Tensor:
-        """Return the task losses of predictor and judge, and the regularisers."""
-        judged = self.task(self.full_text(*batch.inputs, mask), batch)
-        return super().loss(batch, mask) + float(self.settings["lambda_a"]) * judged
+        return float(self.loss(batch, mask) + self.apart(batch, mask))
 
 
 class TorchGRAT(TorchMethod):
@@ -221,31 +198,15 @@ def _jensen_shannon(logits: Tensor, others: Tensor) -> Tensor:
     """Return the mean over texts of the Jensen-Shannon divergence."""
     p, q = logits.log_softmax(1), others.log_softmax(1)
     middle = torch.logaddexp(p, q) - math.log(2)
-    return (_divergence(p, middle) + _divergence(q, middle)) / 2
+    return (divergence(p, middle) + divergence(q, middle)) / 2
 
 
-def _divergence(p: Tensor, q: Tensor) -> Tensor:
+def divergence(p: Tensor, q: Tensor) -> Tensor:
     """Return the mean over texts of KL(p || q), given logarithms."""
     return F.kl_div(q, p, reduction="batchmean", log_target=True)
 
 
-def _straight_through(margins: Tensor, batch: Padded) -> Tensor:
+def straight_through(margins: Tensor, batch: Padded) -> Tensor:
     """Return a mask: 0 or 1 forwards, the slope of the chance backwards."""
     chance = margins.sigmoid()
     return ((margins > 0).float() - chance.detach() + chance) * batch.real
-
-
-def _over_tokens(logits: Tensor, batch: Padded) -> Tensor:
-    """Return the softmax over the tokens of every text, (texts, tokens)."""
-    return logits.masked_fill(~batch.real, -torch.inf).softmax(1)
-
-
-TORCH_METHODS: dict[str, type[TorchMethod]] = {
-    "rnp": TorchMethod,
-    "fr": TorchMethod,
-    "mgr": TorchMGR,
-    "mcd": TorchMCD,
-    "a2r": TorchA2R,
-    "dar": TorchDAR,
-    "grat": TorchGRAT,
-}

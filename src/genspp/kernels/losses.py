@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from genspp.kernels.compile import inlined, kernel, routine
 from genspp.kernels.lanes import WIDTH, fma, larger, magnitude, where_equal, where_greater
+from genspp.kernels.layers import LOWEST
 from genspp.kernels.math import exponential, logarithm, sigmoid, softplus
 from genspp.kernels.memory import Floats, Ints, floats, load, store, total, vector
 
@@ -100,6 +101,25 @@ def jensen_shannon(
             store(d_p, at + label * WIDTH, 0.5 * share * chance * (a - middle - mean))
         loss += 0.5 * float(total((mean + other) * share))
     return loss
+
+
+@kernel
+def log_odds(groups: int, classes: int, logits: Floats, gradient: Floats) -> None:
+    """Write the gradient of the log odds of every text's likeliest class, l - ln(sum of e**l over the others)."""
+    for group in range(groups):
+        at = group * classes * WIDTH
+        highest, best, second, mass = load(logits, at), vector(0.0), vector(LOWEST), vector(0.0)
+        for label in range(1, classes):
+            logit = load(logits, at + label * WIDTH)
+            best, highest = where_greater(logit, highest, float(label), best), larger(highest, logit)
+        for label in range(classes):
+            second = larger(second, where_equal(best, float(label), LOWEST, load(logits, at + label * WIDTH)))
+        for label in range(classes):
+            other = exponential(load(logits, at + label * WIDTH) - second)
+            mass = mass + where_equal(best, float(label), 0.0, other)
+        for label in range(classes):
+            other = exponential(load(logits, at + label * WIDTH) - second) / mass
+            store(gradient, at + label * WIDTH, where_equal(best, float(label), 1.0, 0.0 - other))
 
 
 # ---- masks
@@ -192,8 +212,9 @@ def regularise(
             at = place * WIDTH
             step = (load(mask, at) - load(mask, at - WIDTH)) * load(counted, at)
             switches = switches + magnitude(step)
-            store(gradient, at, fma(step, omega.scatter, load(gradient, at)))
-            store(gradient, at - WIDTH, fma(step, -omega.scatter, load(gradient, at - WIDTH)))
+            sign = where_greater(step, 0.0, 1.0, where_greater(0.0, step, -1.0, vector(0.0)))
+            store(gradient, at, fma(sign, omega.scatter, load(gradient, at)))
+            store(gradient, at - WIDTH, fma(sign, -omega.scatter, load(gradient, at - WIDTH)))
     return omega.rate * abs(excess) + omega.scatter * float(total(switches))
 
 

@@ -46,7 +46,9 @@ class Session:
 
     generators, predictors: in training, first the model's own. companions: modules that are trained beside the model
     and then discarded. noise: the random numbers of this epoch. updates: how many batches there were before
-    this one, counted over all epochs; batches: those of one epoch.
+    this one, counted over all epochs; batches: those of one epoch. full_text_loss: the validation loss of a predictor
+    of full texts, where the method has it trained first. memory: numbers of a method's own that the next update
+    depends on.
     """
 
     settings: dict[str, Any]
@@ -54,12 +56,14 @@ class Session:
     table: Table
     optimizers: tuple[Adam, ...]
     companions: nn.ModuleDict
+    full_text_loss: float = math.nan
     generators: list[GeneratorInTraining] = field(default_factory=list)
     predictors: list[PredictorInTraining] = field(default_factory=list)
     epoch: int = 0
     updates: int = 0
     batches: int = 0
     noise: np.random.Generator = field(default_factory=np.random.default_rng)
+    memory: dict[str, float] = field(default_factory=dict)
 
     def begin(self, epoch: int, batches: int) -> None:
         """Begin an epoch of so many batches."""
@@ -97,6 +101,7 @@ class GradientRationalizer(Rationalizer):
         "hatexplain": {"alpha": 0.22},
     }
     mask: ClassVar[str] = "gumbel"
+    share_of_each: ClassVar[bool] = False  # whether a highlight is alpha of its text, the tokens of the highest margins
     full_text_first: ClassVar[bool] = False  # whether the model needs the full-text predictor in its training
 
     # ------------------------------------------------------------------ what a method may change
@@ -172,7 +177,8 @@ class GradientRationalizer(Rationalizer):
     def _networks(self, settings: dict[str, Any], inputs: int, classes: int) -> tuple[nn.Module, nn.Module]:
         shape, seed = Shape(inputs, settings["hidden"], classes), settings["seed"]
         sampled = seed if settings["eval_mask"] == "sample" else None
-        pair = Pair(torch.from_numpy(self.vectors_.table), *self._modules(shape), sampled)
+        share = settings["alpha"] if self.share_of_each else None
+        pair = Pair(torch.from_numpy(self.vectors_.table), *self._modules(shape), sampled, share)
         full_text = self._full_text_predictor(shape)
         load_flat(pair, draw(stream(seed, Purpose.WEIGHTS), pair))
         load_flat(full_text, draw(stream(seed_of(seed, Purpose.FULL_TEXT), Purpose.WEIGHTS), full_text))
@@ -188,26 +194,34 @@ class GradientRationalizer(Rationalizer):
             lesson.mark_costs,
         )
         table, (seen, unseen) = prepare(lesson.table, len(self.classes_), lesson.train, lesson.val)
+        full_text_loss = math.nan
         with flushed():
             if self.full_text_first:
-                self._train_full_text(settings, losses, table, seen, unseen)
-            self._train_model(settings, losses, table, seen, unseen, recorder)
+                full_text_loss = self._train_full_text(settings, losses, table, seen, unseen)
+            self._train_model(settings, losses, table, seen, unseen, full_text_loss, recorder)
             if not self.full_text_first:
                 self._train_full_text(settings, losses, table, seen, unseen)
 
     def _train_model(
-        self, settings: dict[str, Any], losses: Losses, table: Table, train: Rows, val: Rows, recorder: Recorder
+        self,
+        settings: dict[str, Any],
+        losses: Losses,
+        table: Table,
+        train: Rows,
+        val: Rows,
+        full_text_loss: float,
+        recorder: Recorder,
     ) -> None:
         companions = self._companions(self._shape())
         if len(companions):
             load_flat(companions, draw(stream(settings["seed"], Purpose.COMPANIONS), companions))
-        session = Session(settings, losses, table, self._optimizers(settings, companions), companions)
+        session = Session(settings, losses, table, self._optimizers(settings, companions), companions, full_text_loss)
         self._in_training(session)
         epochs, armed_from = self._phases(settings)
         loop = Loop(session.optimizers, EarlyStopping(epochs, settings["patience"], armed_from))
         state = recorder.restore()
         if state is not None:
-            self.history_ = list(state.pop("history"))
+            self.history_, session.memory = list(state.pop("history")), state.pop("memory")
             loop.restore(state)
         deal, val_batches = Dealer(train, losses, settings), validation_batches(val, losses, settings)
         while not loop.stopping.finished:
@@ -225,13 +239,17 @@ class GradientRationalizer(Rationalizer):
             loop.close_epoch(figures["val_loss"])
             self.history_.append(line)
             seconds = round(perf_counter() - started, 3)
-            recorder.record({**line, "seconds": seconds}, {"history": self.history_, **loop.state()}, epochs)
+            state = {"history": self.history_, "memory": session.memory, **loop.state()}
+            recorder.record({**line, "seconds": seconds}, state, epochs)
         if loop.stopping.best_epoch is None:
             logger.warning("the validation loss was never a number; the model is not trained. Lower learning_rate.")
         loop.end()
 
-    def _train_full_text(self, settings: dict[str, Any], losses: Losses, table: Table, train: Rows, val: Rows) -> None:
-        """Train the predictor that sees everything: same optimizer, same early stopping, its own seed."""
+    def _train_full_text(self, settings: dict[str, Any], losses: Losses, table: Table, train: Rows, val: Rows) -> float:
+        """Train the predictor that sees everything: same optimizer, same early stopping, its own seed.
+
+        Return its validation loss.
+        """
         optimizer = Adam([(self.full_text_, settings["learning_rate"])])
         predictor, seed = (
             PredictorInTraining(self.full_text_, optimizer, table),
@@ -249,3 +267,4 @@ class GradientRationalizer(Rationalizer):
             tally.add_task(predictor, predictor.look(whole_val, whole_val.real), whole_val)
             loop.close_epoch(tally.task)
         loop.end()
+        return loop.stopping.best_loss

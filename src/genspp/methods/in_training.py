@@ -51,9 +51,7 @@ class GeneratorInTraining(NetworkInTraining):
 
     def margins(self, batch: Batch) -> Floats:
         """Return by how much selecting is preferred to dropping, (places, WIDTH); nobody goes back."""
-        logits = self.network.tokens(batch, self.weights, keep=False)
-        cells = batch.cells
-        return logits[:cells] if self.network.sizes.outputs == 1 else logits[cells : 2 * cells] - logits[:cells]
+        return self.network.margins(batch, self.weights)
 
 
 class PredictorInTraining(NetworkInTraining):

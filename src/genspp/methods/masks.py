@@ -38,7 +38,11 @@ class GumbelMask:
         self._batch = batch
         self.numbers, self._slopes, uniform = floats(batch.cells), floats(batch.cells), floats(batch.cells)
         uniform[: batch.cells] = self._uniform(batch.cells, noise)
-        margins = logits[batch.cells :] - logits[: -batch.cells]
+        self._draw(logits[batch.cells :] - logits[: -batch.cells], uniform)
+
+    def _draw(self, margins: Floats, uniform: Floats) -> None:
+        """Fill in the mask and its slopes in the margins."""
+        batch = self._batch
         draw_mask(batch.places, margins, uniform, batch.counted, self.numbers, self._slopes)
 
     def _uniform(self, cells: int, noise: np.random.Generator) -> Floats | float:

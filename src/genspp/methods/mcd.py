@@ -25,12 +25,21 @@ class MCD(GradientRationalizer):
     """Cross-entropy trains the predictor, KL(full text || highlight) the generator."""
 
     title: ClassVar[str] = "MCD"
+    sign: ClassVar[int] = 1  # of the divergence in the generator's loss, and of what is compared where the mask grows
 
     def _modules(self, shape: Shape) -> tuple[Generator, Predictor]:
         return self._generator(self._encoder(shape)), self._full_text_predictor(shape)
 
     def _full_text_predictor(self, shape: Shape) -> Predictor:
         return self._predictor(self._encoder(shape, norm=False), shape)
+
+    def _fitted(self, batch: Batch, mask: Floats) -> tuple[Floats, ...]:
+        """Return what the predictor is trained on, as masks."""
+        return mask, batch.real
+
+    def _compared(self, batch: Batch, mask: Floats) -> Floats:
+        """Return what the full text is compared with, as a mask."""
+        return mask
 
     def _optimizers(self, settings: dict[str, Any], companions: Any) -> tuple[Adam, ...]:
         parts = (self.model_.generator, self.model_.predictor)
@@ -53,35 +62,36 @@ class MCD(GradientRationalizer):
         mask = generator.draw(batch, session.noise)
         loss, d_omega = session.losses.omega(batch, mask.numbers)
         generator.learn_from(batch, mask.back(d_omega))
-        for seen in (mask.numbers, batch.real):
+        for seen in self._fitted(batch, mask.numbers):
             loss += predictor.fit(batch, seen, asked=False)[0]
         for optimizer in session.optimizers:
             optimizer.step()
         return loss
 
     def _match(self, session: Session, batch: Batch) -> float:
-        """Train the generator, with a fresh mask, towards what the predictor says of the full text."""
+        """Train the generator, with a fresh mask, by what the predictor says of the full text."""
         generator, predictor = session.generators[0], session.predictors[0]
         mask = generator.draw(batch, session.noise)
         loss, d_omega = session.losses.omega(batch, mask.numbers)
-        full = predictor.look(batch, batch.real)
-        found, d_logits = _divergence(predictor, full, predictor.logits(batch, mask.numbers), batch)
-        d_mask = predictor.learn_from(batch, d_logits)  # what the predictor would learn is cleared before its next step
+        full, seen = predictor.look(batch, batch.real), self._compared(batch, mask.numbers)
+        found, d_logits = _divergence(predictor, full, predictor.logits(batch, seen), batch)
+        # What the predictor would learn is cleared before its next step. Sign times sign is 1: so d_mask is as it is.
+        d_mask = predictor.learn_from(batch, d_logits)
         generator.optimizer.clear()
         generator.learn_from(batch, mask.back(d_mask + d_omega))
         generator.optimizer.step()
-        return loss + found
+        return loss + self.sign * found
 
     def _measure(self, session: Session, batch: Batch, tally: Tally) -> None:
         """Count a validation batch: label and regularisers as always, and the divergence at a mask of its own."""
         predictor, first = session.predictors[0], session.evaluation_mask(batch)
         second = session.evaluation_mask(batch) if session.settings["eval_mask"] == "sample" else first
-        logits, matched = predictor.look(batch, first), predictor.look(batch, second)
-        found, _ = _divergence(predictor, predictor.look(batch, batch.real), matched, batch)
-        tally.add(predictor, logits, second, batch, found * batch.texts)
+        full, matched = predictor.look(batch, batch.real), predictor.look(batch, self._compared(batch, second))
+        found, _ = _divergence(predictor, full, matched, batch)
+        tally.add(predictor, predictor.look(batch, first), second, batch, self.sign * found * batch.texts)
 
 
-def _divergence(predictor: PredictorInTraining, full: Floats, highlight: Floats, batch: Batch) -> tuple[float, Floats]:
-    """Return the mean over texts of KL(full || highlight), and the gradient of the second's logits."""
+def _divergence(predictor: PredictorInTraining, full: Floats, other: Floats, batch: Batch) -> tuple[float, Floats]:
+    """Return the mean over texts of KL(full || other), and the gradient of the second's logits."""
     unused, gradient, classes = np.zeros_like(full), np.zeros_like(full), predictor.network.sizes.outputs
-    return divergence(batch.groups, classes, full, highlight, batch.shares, unused, gradient), gradient
+    return divergence(batch.groups, classes, full, other, batch.shares, unused, gradient), gradient

@@ -11,11 +11,12 @@ from genspp.data.encode import Encoded, Mask
 from genspp.kernels.lanes import WIDTH
 from genspp.kernels.losses import logit_noise
 from genspp.kernels.memory import floats
-from genspp.model.networks import Generator, Pair, Predictor, WordList
-from genspp.model.passes import Batch, Network, prepare
+from genspp.model.networks import Generator, Pair, Predictor, Saliency, WordList
+from genspp.model.passes import Batch, Network, highest, prepare
 from genspp.model.weights import flatten, kernel_order, pack, sizes_of
 from genspp.streams import Purpose, stream
 
+_AT_ONCE = 1024
 Probabilities = npt.NDArray[np.float64]
 
 
@@ -50,10 +51,15 @@ def kernel_weights(network: Generator | Predictor) -> npt.NDArray[np.float32]:
 
 
 def select(pair: Pair, data: Encoded) -> Mask:
-    """Return the flat highlight of all texts: the tokens whose margin, with noise where it is drawn, is at least 0."""
+    """Return the flat highlight of all texts: the tokens whose margin, with noise where it is drawn, is at least 0.
+
+    Where a share of every text is selected, the tokens of the highest margins.
+    """
     flat = _margins(pair, data)
     if pair.sampled is not None:
         flat = flat + text_noise(pair.sampled, data)
+    if pair.share is not None:
+        return highest(flat, np.repeat(np.arange(len(data)), data.lengths), pair.share)
     return np.asarray(flat >= 0).view(np.uint8)
 
 
@@ -61,11 +67,23 @@ def _margins(pair: Pair, data: Encoded) -> npt.NDArray[np.float32]:
     """Return by how much selecting every token is preferred to dropping it."""
     if isinstance(pair.generator, WordList):
         return pair.generator.of(torch.from_numpy(data.ids.astype(np.int64))).numpy()
+    if isinstance(pair.generator, Saliency):
+        return _saliency(pair, pair.generator.predictor, data)
     batch, network = _laid_out(pair, pair.generator, data)
     with flushed():
-        logits = network.tokens(batch, kernel_weights(pair.generator), keep=False)
-    margins = logits[: batch.cells] if network.sizes.outputs == 1 else logits[batch.cells :] - logits[: -batch.cells]
-    return np.asarray(batch.by_token(margins))
+        return batch.by_token(network.margins(batch, kernel_weights(pair.generator)))
+
+
+def _saliency(pair: Pair, predictor: Predictor, data: Encoded) -> npt.NDArray[np.float32]:
+    """Return the saliency of every token; some texts at a time, for going back needs all that was computed forwards."""
+    found = [np.zeros(0, np.float32)]
+    for first in range(0, len(data), _AT_ONCE):
+        starts = data.starts[first : first + _AT_ONCE + 1]
+        part = Encoded(data.ids[starts[0] : starts[-1]], starts - starts[0], data.labels[:0])
+        batch, network = _laid_out(pair, predictor, part)
+        with flushed():
+            found.append(batch.by_token(network.saliency(batch, kernel_weights(predictor))))
+    return np.concatenate(found)
 
 
 def classify(pair: Pair, data: Encoded, mask: Mask) -> Probabilities:

@@ -6,11 +6,13 @@ width) for vectors; `real` marks the tokens that are not padding. Nothing here d
 on who else is in it: recurrences are packed, and pooling looks at real tokens only.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 Cell = Literal["gru", "bigru"]
@@ -89,6 +91,19 @@ class Generator(nn.Module):
         return (self.margins(vectors, real) >= 0) & real
 
 
+class GatedGenerator(Generator):
+    """A generator whose logits are the shape of a gate: a Kumaraswamy distribution stretched to both sides of (0, 1).
+
+    Its a is softplus(logit 0), its b softplus(logit 1). The margin is ln(2 P(gate > 1/2)).
+    """
+
+    def margins(self, vectors: Tensor, real: Tensor) -> Tensor:
+        """Return by how much a gate is likelier above one half than not, (texts, tokens)."""
+        a, b = functional.softplus(self(vectors, real)).unbind(-1)
+        margins: Tensor = b * torch.log1p(-(0.5**a)) + math.log(2)
+        return margins
+
+
 class WordList(nn.Module):
     """A generator that knows single words: the margin of a token is that of its row of the vectors.
 
@@ -135,20 +150,49 @@ class Predictor(nn.Module):
         return logits
 
 
+class Saliency(nn.Module):
+    """A generator that asks a predictor of full texts what it looked at.
+
+    The margin of a token is |gradient x input|: the gradient of the log odds of the likeliest class, which within a
+    text is proportional to that of its probability, times the token's vector. So it is never below 0.
+    """
+
+    def __init__(self, predictor: Predictor) -> None:
+        super().__init__()
+        self.predictor = predictor
+
+    @torch.enable_grad()
+    def margins(self, vectors: Tensor, real: Tensor) -> Tensor:
+        """Return the saliency of every token, (texts, tokens)."""
+        inputs = vectors.detach().requires_grad_()
+        logits = self.predictor(inputs, real, real)
+        best = logits.argmax(1, keepdim=True)
+        odds = logits.gather(1, best)[:, 0] - logits.scatter(1, best, -torch.inf).logsumexp(1)
+        (gradient,) = torch.autograd.grad(odds.sum(), inputs)
+        return (gradient * inputs.detach()).sum(2).abs()
+
+
 class Pair(nn.Module):
     """A generator and a predictor, which may share modules, with the frozen table of word vectors that both read.
 
     sampled: the seed of highlights that are drawn instead of chosen, which some methods do at evaluation; else None.
+    share: the share of every text that is selected, the tokens of the highest margins; None: those of at least 0.
     """
 
     vectors: Tensor
-    generator: Any  # a Generator or a WordList
+    generator: Any  # a Generator, a WordList or a Saliency
 
     def __init__(
-        self, vectors: Tensor, generator: Generator | WordList, predictor: Predictor, sampled: int | None = None
+        self,
+        vectors: Tensor,
+        generator: Generator | WordList | Saliency,
+        predictor: Predictor,
+        sampled: int | None = None,
+        share: float | None = None,
     ) -> None:
         super().__init__()
         self.register_buffer("vectors", vectors)
         self.generator = generator
         self.predictor = predictor
         self.sampled = sampled
+        self.share = share

@@ -23,7 +23,11 @@ class Adam:
         self.gradient, self._moments, self._squares = (np.zeros_like(numbers) for _ in range(3))
         self._powers, self._rates, self.steps = np.ones(2), np.zeros_like(numbers), 0
         for module, rate in groups:
-            self._rates[self.vector.places(module.parameters())] = rate
+            self.set_rate(module, rate)
+
+    def set_rate(self, module: nn.Module, rate: float) -> None:
+        """Set the learning rate of a module's parameters."""
+        self._rates[self.vector.places(module.parameters())] = rate
 
     def add(self, places: Places, gradient: Floats) -> None:
         """Add to the gradient of the numbers at some places; what belongs to padding is dropped."""

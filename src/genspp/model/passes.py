@@ -12,13 +12,15 @@ import numpy.typing as npt
 
 from genspp.data.encode import Encoded, Mask
 from genspp.errors import DataError
+from genspp.kernels.gates import gate_margins
 from genspp.kernels.inputs import Table, word_table
 from genspp.kernels.lanes import WIDTH
+from genspp.kernels.losses import log_odds
 from genspp.kernels.memory import Floats, Ints, Longs, floats
 from genspp.kernels.network import texts_back, texts_forward, tokens_back, tokens_forward
 from genspp.kernels.space import Extent, Space, make_space, network_layout
 from genspp.kernels.texts import Layout, Texts, lay_out_batch, make_layout, stretches, whole
-from genspp.model.networks import Generator, Predictor
+from genspp.model.networks import GatedGenerator, Generator, Predictor
 from genspp.model.weights import padded_hidden, sizes_of
 
 _NOTHING = np.zeros(0, np.float32)
@@ -55,6 +57,19 @@ def prepare(vectors: npt.NDArray[np.float32], classes: int, *parts: Encoded) -> 
     """Return the table of the words that occur, and the texts with ids in it."""
     table, words = word_table(vectors, *(part.ids for part in parts))
     return table, [Rows(part, words, classes) for part in parts]
+
+
+def highest(scores: Floats, texts: npt.NDArray[np.int64], share: float) -> Mask:
+    """Return 1 for the highest scores of every text: a share of its tokens, rounded up, and at least one.
+
+    texts: which text a token belongs to. Of equal scores the first is taken.
+    """
+    order = np.lexsort((-scores, texts))
+    _, starts, lengths = np.unique(texts[order], return_index=True, return_counts=True)
+    wanted = np.maximum(1, np.ceil(share * lengths - 1e-9))  # a share of 0.1 of 30 is 3, whatever its last bit
+    chosen = np.zeros(len(scores), np.uint8)
+    chosen[order] = np.arange(len(scores)) - np.repeat(starts, lengths) < np.repeat(wanted, lengths)
+    return chosen
 
 
 class Batch:
@@ -131,6 +146,19 @@ class Batch:
         shares[: self.texts] = 1 / self.texts
         return shares
 
+    def rest(self, mask: Floats) -> Floats:
+        """Return the mask of the tokens that another leaves out."""
+        rest = floats(self.cells)
+        rest[: self.cells] = self.real[: self.cells] * (1 - mask[: self.cells])
+        return rest
+
+    def highest(self, scores: Floats, share: float) -> Floats:
+        """Return the mask of a share of the tokens of every text, those of the highest scores."""
+        mask, there = floats(self.cells), np.flatnonzero(self.real[: self.cells])
+        groups = np.repeat(np.arange(self.groups), np.diff(self.layout.first[: self.groups + 1]))
+        mask[there] = highest(scores[there], groups[there // WIDTH] * WIDTH + there % WIDTH, share)
+        return mask
+
     def by_token(self, lanes: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return an array over places, of a batch of all texts, as one over the tokens laid end to end."""
         return lanes[self._token_cells]
@@ -159,6 +187,7 @@ class Network:
         self.sizes, self.table = sizes_of(module), table
         self.selected = isinstance(module, Predictor) and module.selected
         self.skipping = isinstance(module, Predictor) and module.skipping
+        self.gated = isinstance(module, GatedGenerator)
         self.size = network_layout(self.sizes)[2]
         self._rooms: dict[bool, tuple[Extent, bool, Space]] = {}
 
@@ -170,6 +199,15 @@ class Network:
             batch.groups, batch.words, int(keep), self.sizes, layout, self.table, weights, space, logits, batch.cells
         )
         return logits
+
+    def margins(self, batch: Batch, weights: Floats) -> Floats:
+        """Return by how much selecting every token is preferred to dropping it, (places, WIDTH); nobody goes back."""
+        logits, cells = self.tokens(batch, weights, keep=False), batch.cells
+        if self.gated:
+            margins = floats(cells)
+            gate_margins(batch.places, logits, cells, margins)
+            return margins[:cells]
+        return logits[:cells] if self.sizes.outputs == 1 else logits[cells : 2 * cells] - logits[:cells]
 
     def tokens_back(self, batch: Batch, weights: Floats, d_logits: Floats) -> Floats:
         """Return the gradient of the weights."""
@@ -200,6 +238,16 @@ class Network:
             self.skipping, d_logits, gradient, d_mask, _NOTHING,
         )  # fmt: skip
         return gradient, d_mask
+
+    def saliency(self, batch: Batch, weights: Floats) -> Floats:
+        """Return the saliency of every token of full texts (`networks.Saliency`), (places, WIDTH).
+
+        The gradient in the mask is that of a token's input times the input, where unselected tokens are zero vectors.
+        """
+        logits = self.texts(batch, weights, batch.real)
+        d_logits = np.zeros_like(logits)
+        log_odds(batch.groups, self.sizes.outputs, logits, d_logits)
+        return np.abs(self.texts_back(batch, weights, batch.real, d_logits, frozen=True)[1])
 
     def _room(self, batch: Batch, keep: bool, soft: bool = False) -> Space:
         """Return memory that is large enough, made anew where the last one is not."""
