@@ -8,7 +8,8 @@ from rich.console import Console
 
 from genspp.data.corpus import as_corpus
 from genspp.model.rationale import Rationale
-from genspp.report.terminal import json_line, print_rationales
+from genspp.report.harmless import json_line
+from genspp.report.terminal import print_rationales
 
 STEERING = "".join(map(chr, (*range(9), *range(11, 32), *range(127, 160))))
 
