@@ -268,7 +268,7 @@ COMMANDS = [
         ["--max-length", "0"], ["--max-length", "-1"], ["--vectors", "nowhere.txt"], ["--val", "nowhere.csv"],
         ["--test", "NEW"], ["--label", "kind"], ["--set", "alpha"], ["--set", "zeal=1"], ["--set", "=1"],
         ["--set", "epochs=1e400"], ["--set", "epsilon=NaN"], ["--set", "epsilon=" + "9" * 400],
-        ["--set", "hidden=" + "[" * 10**5], ["--set", "batch_size=1000000000"],  
+        ["--set", "hidden=" + "[" * 10**5], ["--set", "batch_size=1000000000"],
         ["--set", 'class_weight={"sport": -1}'], ["--set", 'evidence_for=["\x1b[31m"]'], ["--set", "preset=null"],
         ["--set", "vectors=5"], ["--set", "validation_fraction=0.5"], ["--set", "vector_width=100"],
     )),
@@ -288,6 +288,7 @@ def test_commands_that_nobody_meant(made, folder, capfd, monkeypatch, arguments)
     places = {"RUN": folder, "MODEL": folder / "model", "DATA": made / "t.csv", "NEW": folder.parent / "new"}
     typed = [str(places.get(part, part)).replace("DATA/", f"{made / 't.csv'}/") for part in arguments]
     monkeypatch.chdir(folder.parent)
+    monkeypatch.setattr(GenSPP, "_train", lambda *_: pytest.fail("this should not have been trained"))
     said = refuses(capfd, folder.parent, *typed)
     assert "\x1b" not in said and "\u202e" not in said
     assert not places["NEW"].exists()
