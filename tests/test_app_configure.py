@@ -9,6 +9,7 @@ from genspp.data.records import Columns
 from genspp.data.sources import Options
 from genspp.data.vectors import Vectors
 from genspp.errors import DataError, RunError, SettingsError
+from genspp.methods import METHODS
 
 
 @pytest.fixture
@@ -112,6 +113,11 @@ def test_a_run_finds_its_data_again(table, tmp_path):
     del old["data"]["fingerprint"]
     with pytest.raises(RunError, match="does not say where its data is"):
         data_of(Run(tmp_path / "old", old))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_takes_a_number_of_workers(table, method):
+    assert configure(str(table), method, OPTIONS, workers=2)[0]["settings"]["workers"] == 2
 
 
 def test_the_tokeniser_is_the_source_s(table):

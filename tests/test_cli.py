@@ -1,6 +1,7 @@
 """The command line as a user meets it, each command in a process of its own where that matters."""
 
 import csv
+import errno
 import io
 import json
 import os
@@ -148,6 +149,36 @@ def test_predict_from_standard_input_to_standard_output(run):
     row = json.loads(done.stdout)
     assert row["label"] == "mine"
     assert row["predicted_label"] in ("sport", "food", "tech")
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_pipe_that_is_closed_half_way_is_no_success(run, tmp_path, unbuffered):
+    table = write_csv(tmp_path / "long.csv", 3000)
+    command = [sys.executable, "-c", "from genspp.cli import main; main()", "predict", run, table, "--out", "-"]
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    assert process.stdout.readline()
+    process.stdout.close()
+    assert process.wait() == 1
+    assert process.stderr.read() == b""
+
+
+def test_a_full_disk_is_named(run, tmp_path, monkeypatch):
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-c", "from genspp.cli import main; main()", "explain", str(run), "a goal"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert (
+        done.stderr == "error: standard output is not written: the disk is full; make room, or choose another place.\n"
+    )
+
+    def no_room(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", no_room)
+    page = tmp_path / "p.html"
+    fails(f"{page} is not written: the disk is full", "explain", run, "a goal", "--html", page)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_predict_overwrites_no_column(run):

@@ -69,7 +69,7 @@ def test_a_guest_is_in_the_grid_without_another_line(monkeypatch):
     try:
         trials = expand("table1", sources=["toy"], methods=["guest"], seeds=1, effort=QUICK)
         assert [trial.name for trial in trials] == ["toy-sound-guest-seed1"]
-        assert trials[0].settings == QUICK.of("fr") != {}
+        assert trials[0].settings == {**QUICK.of("fr"), "workers": 1} and QUICK.of("fr")
         assert names.method_title("guest") == "A guest"
     finally:
         names.methods.cache_clear()

@@ -286,10 +286,11 @@ def test_a_folder_whose_fields_do_not_fit_is_one_sentence(fitted, monkeypatch, t
     few = {name: array for name, array in saved.weights.items() if "output" not in name}
     for change, said in [
         ({"method": "lime"}, "a model of the method 'lime'"),
-        ({"settings": {**saved.settings, "colour": "red"}}, "a setting 'colour', which GenSPP does not know"),
+        ({"settings": {**saved.settings, "colour": "red"}}, "GenSPP has no setting 'colour'"),
         ({"settings": {**saved.settings, "hidden": -1}}, "hidden is -1"),
-        ({"settings": {**saved.settings, "hidden": 5}}, "the weights are not those of its settings"),
-        ({"weights": few}, "the weights are not those of its settings"),
+        ({"settings": {**saved.settings, "hidden": 5}}, "hidden is 5, and its weights are not of that size"),
+        ({"settings": {**saved.settings, "skip_gaps": None}}, "skip_gaps is None"),
+        ({"weights": few}, "output.bias are missing, and the settings ask for "),
     ]:
         monkeypatch.setattr(base, "load_folder", lambda _, change=change: replace(saved, **change))
         with pytest.raises(ModelFolderError, match=said):

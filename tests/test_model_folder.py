@@ -1,19 +1,18 @@
-import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from folder_tools import alter
 from genspp.data.vector_file import VectorFile
 from genspp.data.vectors import Vectors
 from genspp.errors import ModelFolderError
-from genspp.files import sha256
 from genspp.model.folder import SavedModel, load_folder, save_folder
 
 TABLE = np.arange(12, dtype=np.float32).reshape(4, 3)
 MODEL = SavedModel(
     "genspp",
-    {"hidden": 4, "class_weight": None},
+    {"preset": "sound", "seed": 0, "hidden": 4, "tokenizer": "words", "skip_gaps": True, "class_weight": None},
     ["x", "y"],
     Vectors(("a", "ü"), TABLE, "glove:v.txt", VectorFile("/some/v.txt", "0" * 64)),
     {"model.vectors": TABLE, "model.output": np.ones(2, np.float32)},
@@ -24,15 +23,6 @@ MODEL = SavedModel(
 def folder(tmp_path):
     save_folder(tmp_path / "m", MODEL)
     return tmp_path / "m"
-
-
-def alter(folder, name, change):
-    """Change a JSON file of a model, and the manifest with it, as somebody would who means it."""
-    content = json.dumps(change(json.loads((folder / name).read_text()))).encode()
-    (folder / name).write_bytes(content)
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["files"][name] = sha256(content)
-    (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
 def test_a_folder_comes_back_and_holds_no_pickle(folder):
@@ -46,7 +36,9 @@ def test_a_folder_comes_back_and_holds_no_pickle(folder):
 
 @pytest.mark.parametrize("keys", [("x", "y"), (0, 1), (np.int64(0), np.int64(1)), (np.str_("x"), np.str_("y"))])
 def test_class_weights_come_back_with_labels_of_their_kind(folder, keys):
-    save_folder(folder, replace(MODEL, settings={"class_weight": {keys[0]: np.float32(2), keys[1]: 1}}))
+    save_folder(
+        folder, replace(MODEL, settings={**MODEL.settings, "class_weight": {keys[0]: np.float32(2), keys[1]: 1}})
+    )
     weights = load_folder(folder).settings["class_weight"]
     assert weights == {keys[0]: 2.0, keys[1]: 1}
     assert [type(key) for key in weights] == [str if isinstance(keys[0], str) else int] * 2
@@ -98,7 +90,11 @@ def test_a_missing_or_altered_file_is_named(folder, name):
         ("config.json", lambda config: [config], "'format'"),
         ("config.json", lambda config: {**config, "method": None}, "'method'"),
         ("config.json", lambda config: {**config, "settings": []}, "'settings'"),
-        ("config.json", lambda config: {**config, "settings": {"class_weight": [1]}}, "class_weight"),
+        ("config.json", lambda config: {**config, "settings": {**MODEL.settings, "class_weight": [1]}}, "class_weight"),
+        ("config.json", lambda config: {**config, "settings": {**MODEL.settings, "tokenizer": None}}, "'tokenizer'"),
+        ("config.json", lambda config: {**config, "settings": {}}, "no setting 'preset'"),
+        ("config.json", lambda config: {**config, "classes": ["y", "x"]}, "classes"),
+        ("config.json", lambda config: {**config, "classes": ["x", 1]}, "classes"),
         ("config.json", lambda config: {**config, "classes": ["x"]}, "classes"),
         ("config.json", lambda config: {**config, "classes": ["x", "x"]}, "classes"),
         ("config.json", lambda config: {**config, "classes": [["x"], ["y"]]}, "classes"),
@@ -129,8 +125,9 @@ def test_a_folder_of_0_1_0_is_read(folder):
 @pytest.mark.parametrize("number", [1, 2])
 def test_settings_of_older_folders_are_completed_so_that_predictions_stay(folder, number):
     old = {"preset": "sound", "hidden": 4, "cell": "bigru", "penalise_empty": True}
+    save_folder(folder, replace(MODEL, settings=old | MODEL.settings))
+    assert load_folder(folder).settings == old | MODEL.settings  # of this version: nothing is touched
     save_folder(folder, replace(MODEL, settings=old))
-    assert load_folder(folder).settings == old  # of this version: nothing is touched
     kind = "corpus" if number == 1 else {"kind": "corpus"}
     alter(folder, "config.json", lambda config: {**config, "format": number, "vectors": kind})
     new = {"label_columns": False, "skip_gaps": False}

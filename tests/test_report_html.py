@@ -1,5 +1,7 @@
 """The page that shows decisions: what is marked, what is unknown, and that nothing in a text is markup."""
 
+import re
+
 import pytest
 
 from genspp.data.corpus import as_corpus
@@ -54,6 +56,40 @@ def test_unknown_words_are_underlined_inside_and_outside_of_the_highlight():
 
 def test_one_legend_for_all_texts():
     assert body(*[rationale("zig", [0], (0,))] * 3, rationale("a", [1])).count(LEGEND) == 1
+
+
+def shown_shares(article: str) -> list[tuple[str, str]]:
+    return re.findall(r"<dt[^>]*>(.*?)</dt>.*?<dd>(.*?) %</dd>", article)
+
+
+def decided(text: str, **shares: float) -> Rationale:
+    document = as_corpus([text]).documents[0]
+    return Rationale(document, max(shares, key=lambda label: shares[label]), shares, [1] * len(document.tokens))
+
+
+def test_classes_stand_in_one_order_whatever_is_decided():
+    articles = body(decided("one", a=0.1, b=0.7, c=0.2), decided("two", a=0.6, b=0.1, c=0.3)).split("<article>")[1:]
+    assert shown_shares(articles[0]) == [("a", "10.0"), ("b", "70.0"), ("c", "20.0")]
+    assert [label for label, _ in shown_shares(articles[1])] == ["a", "b", "c"]
+
+
+def test_of_many_classes_all_texts_show_the_same_and_what_was_decided():
+    likely = {f"k{number}": 0.1 for number in range(8)}
+    articles = body(decided("one", **likely, rare=0.2), decided("two", **likely | {"k3": 0.3}, rare=0.0))
+    found = [[label for label, _ in shown_shares(article)] for article in articles.split("<article>")[1:]]
+    assert found[0] == found[1] == ["k0", "k1", "k2", "k3", "k4", "rare"]
+
+
+def test_bars_begin_where_they_begin_whatever_stands_before_them():
+    columns = re.search(r"grid-template-columns: ([^;]*);", page([decided("one", a=1.0)], "GenSPP"))
+    assert columns and "content" not in columns[1] and "auto" not in columns[1]
+
+
+def test_nothing_in_a_text_or_a_label_steers_the_page():
+    steering = "\x1b[31m\u202e\u2066\ud800"
+    document = as_corpus([[f"a{steering}", "goal"]]).documents[0]
+    shown = body(Rationale(document, f"x{steering}\ny", {f"x{steering}\ny": 1.0}, [0, 1]))
+    assert not set("\x1b\u202e\u2066\ud800") & set(shown) and "<mark>goal</mark>" in shown
 
 
 @pytest.mark.parametrize("mask", [0, 1])

@@ -2,15 +2,19 @@
 
 import io
 import json
+import logging
 from dataclasses import replace
 
+import pytest
 from rich.console import Console
 
 from genspp.data.corpus import as_corpus
 from genspp.model.rationale import Rationale
-from genspp.report.terminal import json_line, print_rationales
+from genspp.report.harmless import json_line
+from genspp.report.terminal import Messages, Screen, print_rationales
 
-STEERING = "".join(map(chr, (*range(9), *range(11, 32), *range(127, 160))))
+TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # the direction of what follows
+STEERING = "".join(map(chr, (*range(9), *range(11, 32), *range(127, 160)))) + TURNING + "\ud800\udfff"
 
 
 def rationale(text: str, mask: list[int], unknown: tuple[int, ...] = (), label: str = "x") -> Rationale:
@@ -49,6 +53,28 @@ def test_neither_texts_nor_labels_steer_the_terminal():
     shown = printed(hostile)
     assert not set(STEERING) & set(shown)
     assert "[bold]" in shown and "[/])" in shown and "(2 unknown words)" in shown
+
+
+def test_a_label_is_one_line():
+    hostile = rationale("a goal", [0, 1], label="x\nerror: y")
+    hostile = replace(hostile, document=replace(hostile.document, label="gold\nerror: z"))
+    assert printed(hostile).count("\n") == 1
+
+
+@pytest.mark.parametrize("style", [None, "red"])
+def test_what_is_said_is_one_harmless_line(capsys, style):
+    Screen(stderr=True).say(f"error: {STEERING}\n[bold]no such file.", style)
+    said = capsys.readouterr().err
+    assert not set(STEERING) & set(said) and said.count("\n") == 1 and said.endswith("[bold]no such file.\n")
+
+
+def test_messages_and_warnings_are_harmless_lines():
+    out = io.StringIO()
+    logger = logging.Logger("test")
+    logger.addHandler(Messages(Console(file=out, color_system=None)))
+    for level in (logging.INFO, logging.WARNING):
+        logger.log(level, "the label %s\nerror", STEERING)
+    assert not set(STEERING) & set(out.getvalue()) and out.getvalue().count("\n") == 2
 
 
 def test_json_does_not_steer_the_terminal_and_says_the_same():

@@ -1,23 +1,25 @@
 """The command line: thin, every command a few calls into `app`. What loads torch is imported where it is used."""
 
+import errno
 import logging
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
-from rich.console import Console
 
 import genspp
 from genspp.data.records import Columns
 from genspp.data.sources import Options, forms
 from genspp.errors import GenSPPError
+from genspp.report.harmless import json_line
 from genspp.report.terminal import (
     Live,
     Messages,
-    json_line,
+    Screen,
     print_methods,
     print_metrics,
     print_rationales,
@@ -37,8 +39,8 @@ app = typer.Typer(
 data_app = typer.Typer(no_args_is_help=True, help="Make data sets.")
 app.add_typer(data_app, name="data")
 
-out = Console(highlight=False, markup=False)
-err = Console(stderr=True, highlight=False, markup=False)
+out, err = Screen(), Screen(stderr=True)
+_USAGE: Any = typer.BadParameter.__base__  # what is typed wrongly; typer has it in one place or another
 
 INTERRUPTED = 130  # what a shell gives a command that Ctrl-C ended
 
@@ -89,7 +91,7 @@ def train(
     val: Annotated[Path | None, typer.Option(help="A file of validation rows.")] = None,
     test: Annotated[Path | None, typer.Option(help="A file of test rows.")] = None,
     max_length: Annotated[int | None, typer.Option(help="Leave out texts of more tokens.")] = None,
-    examples: Annotated[int | None, typer.Option(help="Test texts to show (10; 0 of hateful ones).")] = None,
+    examples: Annotated[int | None, typer.Option(min=0, help="Test texts to show (10; 0 of hateful ones).")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the run in that folder.")] = False,
 ) -> None:
     """Train a model, score it on the test rows, and keep everything in a run folder."""
@@ -118,7 +120,7 @@ def resume(folder: RunArgument) -> None:
 
     run = Run.open(folder)
     if run.finished:
-        err.print(f"{folder} is finished already; see `genspp evaluate {folder}`.", soft_wrap=True)
+        err.say(f"{folder} is finished already; see `genspp evaluate {folder}`.")
         return
     for change in changed_versions(run):
         print_warning(err, change)
@@ -160,7 +162,7 @@ def audit(
         typer.echo(json_line(to_json(found)))
     else:
         print_audit(out, found)
-        err.print(f"all figures are in {folder / 'audit.json'}", soft_wrap=True)
+        err.say(f"all figures are in {folder / 'audit.json'}")
 
 
 @app.command()
@@ -183,7 +185,7 @@ def explain(
         for rationale in rationales:
             typer.echo(json_line(rationale.to_json()))
     elif html is not None:
-        err.print(f"wrote {html}", soft_wrap=True)
+        err.say(f"wrote {html}")
     else:
         print_rationales(out, rationales)
 
@@ -226,7 +228,7 @@ def benchmark(
     vectors: Annotated[Path | None, typer.Option(help="A GloVe text file, for data of words.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A few minutes, to see that it works.")] = False,
     out_folder: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where results go.")] = Path("results"),
-    workers: Annotated[int | None, typer.Option(help="Runs at once (a core each).")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Runs at once (a core each).")] = None,
 ) -> None:
     """Rebuild the paper's tables and figures; stopped anywhere, the same command goes on from there."""
     from genspp.experiments.benchmark import benchmark as run_benchmark
@@ -247,7 +249,7 @@ def benchmark(
         )
     for failure in failures:
         said = f"failed: {failure.trial.name}: {failure.reason} (see {failure.file})"
-        err.print(said, style="red", soft_wrap=True)
+        err.say(said, "red")
     if failures:
         raise typer.Exit(1)
 
@@ -256,13 +258,13 @@ def benchmark(
 def toy(
     out_file: Annotated[Path, typer.Option("--out", metavar="FILE", help="The .jsonl file to write.")],
     variant: Annotated[str, typer.Option(help="toy or toy-contaminated.")] = "toy",
-    seed: Annotated[int | None, typer.Option(help="Same seed, same strings.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, max=2**32 - 1, help="Same seed, same strings.")] = None,
 ) -> None:
     """Write the Toy data set: 10,000 strings with their classes, highlights and split."""
     from genspp.data.sources.toy import write_toy
 
     write_toy(out_file, variant, seed)
-    err.print(f"wrote {out_file}", soft_wrap=True)
+    err.say(f"wrote {out_file}")
 
 
 # ---------------------------------------------------------------------- what the commands share
@@ -276,12 +278,12 @@ def _proceed(run: "Run", data: "Data", examples: int) -> None:
     from genspp.app.train import proceed
 
     for note in data.notes:
-        err.print(note, soft_wrap=True)
+        err.say(note)
     with _stoppable(f"genspp resume {run.folder}"), Live(err) as live:
         outcome = proceed(run, data, live)
     print_metrics(out, outcome.metrics)
     print_rationales(out, outcome.rationales[:examples])
-    err.print(f"everything is in {run.folder}", soft_wrap=True)
+    err.say(f"everything is in {run.folder}")
 
 
 @contextmanager
@@ -290,7 +292,7 @@ def _stoppable(command: str) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        err.print(f"stopped; all that was finished is saved. Go on with: {command}", soft_wrap=True)
+        err.say(f"stopped; all that was finished is saved. Go on with: {command}")
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -300,11 +302,30 @@ def main() -> None:
     logger.setLevel(logging.INFO)
     logger.handlers = [Messages(err)]
     try:
-        app()
+        try:
+            code = app(standalone_mode=False, prog_name="genspp")
+        finally:
+            sys.stdout.flush()
     except GenSPPError as error:
-        err.print(f"error: {error}", style="red", soft_wrap=True)
-        sys.exit(2)
+        _fail(str(error))
+    except _USAGE as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # the help has been shown
+            sys.exit(2)
+        _fail(
+            f"{error.format_message().rstrip('.')}; see `{error.ctx.command_path if error.ctx else 'genspp'} --help`."
+        )
     except OSError as error:  # a folder that may not be written to, a full disk
-        where, why = error.filename or "a file", error.strerror or error
-        err.print(f"error: {where} cannot be used ({why}); choose another place.", style="red", soft_wrap=True)
-        sys.exit(2)
+        if error.filename is None:  # what cannot be written out is not tried again at the end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            sys.exit(1)
+        where, why = error.filename or "standard output", error.strerror or error
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            _fail(f"{where} is not written: the disk is full; make room, or choose another place.")
+        _fail(f"{where} cannot be used ({why}); choose another place.")
+    sys.exit(code)
+
+
+def _fail(sentence: str) -> NoReturn:
+    err.say(f"error: {sentence}", "red")
+    sys.exit(2)

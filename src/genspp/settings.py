@@ -22,25 +22,29 @@ _SAME: Any = object()  # as in the other preset
 Check = tuple[Callable[[Any], bool], str]
 
 
-def whole(least: int, *, even: bool = False) -> Check:
-    """Return the check of a whole number."""
+def whole(least: int, most: float = math.inf, *, even: bool = False) -> Check:
+    """Return the check of a whole number. most: where memory is made by it, so that none is asked for in vain."""
 
     def check(value: Any) -> bool:
         if not isinstance(value, Integral) or isinstance(value, bool):
             return False
-        return int(value) >= least and not (even and int(value) % 2)
+        return least <= int(value) <= most and not (even and int(value) % 2)
 
-    return check, f"{'an even' if even else 'a whole'} number of at least {least}"
+    between = f"of at least {least}" if most == math.inf else f"from {least} to {most:,}"
+    return check, f"{'an even' if even else 'a whole'} number {between}"
 
 
 def number(least: float, most: float = math.inf, *, open_ends: bool = False) -> Check:
     """Return the check of a finite number between two others."""
 
     def check(value: Any) -> bool:
-        if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
+        if not isinstance(value, Real) or isinstance(value, bool):
             return False
-        found = float(value)
-        return least < found < most if open_ends else least <= found <= most
+        try:
+            found = float(value)
+        except OverflowError:  # a whole number of hundreds of digits
+            return False
+        return math.isfinite(found) and (least < found < most if open_ends else least <= found <= most)
 
     between = f"above {least:g}" if most == math.inf else f"between {least:g} and {most:g}"
     if most == math.inf and not open_ends:
@@ -59,7 +63,6 @@ def optional(check: Check) -> Check:
 
 
 FLAG: Check = (lambda value: isinstance(value, bool), "True or False")
-ANY: Check = (lambda value: True, "anything")
 
 
 @dataclass(frozen=True)
@@ -103,5 +106,5 @@ def parse(text: str) -> Any:
     """Return the value that somebody typed: a JSON value, `True`, `False` or `None`, or else the text itself."""
     try:
         return json.loads({"True": "true", "False": "false", "None": "null"}.get(text, text))
-    except ValueError:
+    except (ValueError, RecursionError):
         return text

@@ -10,12 +10,12 @@ from genspp.app.runs import Run
 from genspp.data.corpus import Splits
 from genspp.data.records import Columns
 from genspp.data.sources import Options, Source, find_source
-from genspp.data.vectors import NAMED, Vectors, build_vectors
+from genspp.data.vectors import NAMED, Vectors, build_vectors, check_width
 from genspp.errors import RunError, SettingsError
 from genspp.methods.arguments import class_weights, classes_of
 from genspp.methods.base import METHODS, Rationalizer
 from genspp.methods.lesson import mark_costs
-from genspp.model.folder import completed
+from genspp.model.older import completed
 from genspp.settings import parse
 
 
@@ -42,7 +42,7 @@ def assignments(texts: Sequence[str], chosen: Mapping[str, Any]) -> dict[str, An
     together = dict(chosen)
     for text in texts:
         name, equals, value = text.partition("=")
-        if not equals:
+        if not equals or not name:
             raise SettingsError(f"--set is {text!r}; give name=value.")
         if name in together:
             raise SettingsError(f"{name} is given twice; give it once, as an option of its own or with --set.")
@@ -94,8 +94,8 @@ def data_of(run: Run) -> Data:
         columns = Columns(**{name: where["columns"].get(name) for name in known})
         options = Options(columns, where["val"], where["test"], where["max_length"], where["tokenizer"])
         source, fingerprint = find_source(where["source"]), where["fingerprint"]
-    except (KeyError, AttributeError):
-        raise RunError(f"{run.folder}/config.json does not say where its data is; start a new run.") from None
+    except KeyError as error:
+        raise RunError(f"{run.folder}/config.json does not say where its data is ({error}); start a new run.") from None
     data = _read(source, options, estimator)
     prints = _fingerprints(data)
     changed = source.absolute if prints["fingerprint"] != fingerprint else None
@@ -110,19 +110,22 @@ def data_of(run: Run) -> Data:
 
 def estimator_of(run: Run) -> Rationalizer:
     """Return the untrained estimator that a run's configuration describes."""
-    kind = METHODS[run.config["method"]]
     settings = run.config["settings"]
     if "skip_gaps" not in settings:  # a run of 0.1.0
         settings = completed(run.config["method"], settings)
-    _check_names(run.config["method"], kind, settings, in_run=True)
-    return kind(**settings)
+    try:
+        estimator = METHODS[run.config["method"]].restored(settings)
+        estimator.settings()
+    except SettingsError as error:
+        raise RunError(f"{run.folder / 'config.json'} cannot be used: {error}") from None
+    return estimator
 
 
-def _check_names(method: str, kind: type[Rationalizer], chosen: Mapping[str, Any], in_run: bool = False) -> None:
+def _check_names(method: str, kind: type[Rationalizer], chosen: Mapping[str, Any]) -> None:
     foreign = sorted(chosen.keys() - kind.declared.keys())
     if foreign:
         raise SettingsError(f"{foreign[0]} is not a setting of {method}; it has {', '.join(sorted(kind.declared))}.")
-    if "validation_fraction" in chosen and not in_run:
+    if "validation_fraction" in chosen:
         raise SettingsError("validation_fraction is for texts in Python; a split column or --val names a run's rows.")
 
 
@@ -132,7 +135,9 @@ def _absolute(path: Path | str | None) -> str | None:
 
 def _read(source: Source, options: Options, estimator: Rationalizer) -> Data:
     """Read the texts, and the vectors of their words where these are in a file."""
-    splits, vectors = source.load(options), estimator.vectors
+    vectors = estimator.vectors
+    check_width(vectors, estimator.vector_width)
+    splits = source.load(options)
     if vectors in NAMED:
         return Data(source, splits, vectors)
     # The test rows' words come last: what training sees does not depend on them.

@@ -1,11 +1,10 @@
 """A trained model scored: on its run's own test rows, with references beside it, or on other data."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from genspp.app.configure import data_of
+from genspp.app.configure import data_of, estimator_of
 from genspp.app.predict import columns_of, open_model
 from genspp.app.runs import Run
 from genspp.data.corpus import Corpus, Splits
@@ -32,9 +31,9 @@ def evaluate_folder(
         raise RunError("a model folder by itself has no test rows; name the data to evaluate on.")
     splits = data_of(run).splits
     metrics, rationales = evaluate(model, splits.test)
-    written = _written(run)
-    rate, known = metrics["selection_rate"], written.keys() >= set(beside.FIGURES)
-    if known and written.get("selection_rate") == rate:  # made for this model
+    written = run.metrics()
+    rate = metrics["selection_rate"]
+    if beside.complete(written) and written["selection_rate"] == rate:  # made for this model
         found = {name: written[name] for name in beside.FIGURES}
     else:
         found = references_of(run, splits, rate)
@@ -44,18 +43,8 @@ def evaluate_folder(
 
 def references_of(run: Run, splits: Splits, rate: float) -> dict[str, float | None]:
     """Return what a run's figures on its own test rows are read beside. rate: its R there."""
-    settings = run.config["settings"]
-    evidence_for = settings.get("evidence_for")  # runs of 0.1.0 have no such setting
-    return beside.references(splits, rate, settings["seed"], settings["class_weight"], evidence_for)
-
-
-def _written(run: Run) -> dict[str, Any]:
-    """Return what a run's metrics.json holds; nothing where there is none."""
-    try:
-        written = json.loads((run.folder / "metrics.json").read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        return {}
-    return written if isinstance(written, dict) else {}
+    asked = estimator_of(run)
+    return beside.references(splits, rate, asked.seed, asked.class_weight, asked.evidence_for)
 
 
 def _rows(model: Rationalizer, run: Run | None, text: str, named: Columns) -> Corpus:

@@ -26,11 +26,17 @@ from safetensors.numpy import load, save
 
 import genspp
 from genspp.errors import RunError
-from genspp.files import sha256, write_bytes, write_json, write_text
+from genspp.files import naming, sha256, write_bytes, write_json
 
 Listener = Callable[[dict[str, Any], int], None]
 
+# What a configuration must hold, and what its data may say.
 _CONFIG = {"method": str, "settings": dict, "data": dict, "versions": dict}
+_DATA = {
+    "source": str, "columns": dict, "val": str | None, "test": str | None, "max_length": int | None,
+    "tokenizer": str | None, "rows": dict, "fingerprint": str, "vectors_sha256": str,
+}  # fmt: skip
+_ANYWHERE = ("workers",)  # settings that change no result: a run may go on with others
 
 
 class Run:
@@ -71,12 +77,15 @@ class Run:
         path = folder / "config.json"
         try:
             config = json.loads(path.read_text(encoding="utf-8"))
-        except (FileNotFoundError, NotADirectoryError):
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             raise RunError(f"{folder} is not a run folder: it has no config.json; train one with --out.") from None
         except (UnicodeDecodeError, ValueError, RecursionError):
             raise RunError(f"{path} is not valid JSON; start the run again in another folder.") from None
-        if not isinstance(config, dict) or not all(isinstance(config.get(k), kind) for k, kind in _CONFIG.items()):
-            raise RunError(f"{path} is not the configuration of a run; give a folder that `genspp train` made.")
+        wrong = _wrong_field(config)
+        if wrong is not None:
+            raise RunError(
+                f"{path} is not the configuration of a run (see {wrong}); give a folder that `genspp train` made."
+            )
         return cls(folder, config)
 
     @property
@@ -87,7 +96,16 @@ class Run:
     @property
     def finished(self) -> bool:
         """Whether the run has come to its end."""
-        return (self.folder / "metrics.json").exists()
+        return bool(self.metrics())
+
+    def metrics(self) -> dict[str, Any]:
+        """Return the figures that were written last; nothing where there are none, or no whole file of them."""
+        try:
+            written = json.loads((self.folder / "metrics.json").read_bytes())
+        except (FileNotFoundError, ValueError, RecursionError):
+            return {}
+        figures = [written.get(name) for name in ("clf_f1", "selection_rate")] if isinstance(written, dict) else [None]
+        return written if all(isinstance(figure, int | float) for figure in figures) else {}
 
     # ------------------------------------------------------------------ the recorder
 
@@ -99,23 +117,50 @@ class Run:
             log.unlink(missing_ok=True)
             return None
         state = read_checkpoint(path)
+        if state.pop("config", self._digest()) != self._digest():
+            raise RunError(
+                f"{path} is of a run with another configuration than config.json; put the right one back, or start "
+                "the run again with --force."
+            )
         self._lines = int(state.pop("lines"))
-        kept = log.read_text(encoding="utf-8").splitlines(keepends=True)[: self._lines] if log.exists() else []
-        if len(kept) < self._lines or not "".join(kept).endswith("\n"):
+        kept = log.read_bytes().splitlines(keepends=True)[: self._lines] if log.exists() else []
+        if len(kept) < self._lines or not b"".join(kept).endswith(b"\n"):
             raise RunError(f"{log} has lost lines that {path} counts on; start the run again with --force.")
-        write_text(log, "".join(kept))
+        write_bytes(log, b"".join(kept))
         return state
 
     def record(self, line: dict[str, Any], state: dict[str, Any], total: int) -> None:
         """Log a line, then save the state behind it."""
-        with (self.folder / "log.jsonl").open("a", encoding="utf-8") as log:
+        path = self.folder / "log.jsonl"
+        with naming(path), path.open("a", encoding="utf-8") as log:
             log.write(json.dumps(line, allow_nan=False) + "\n")
             log.flush()
             os.fsync(log.fileno())
         self._lines += 1
-        write_checkpoint(self.folder / "checkpoint.safetensors", {**state, "lines": self._lines})
+        state = {**state, "lines": self._lines, "config": self._digest()}
+        write_checkpoint(self.folder / "checkpoint.safetensors", state)
         if self.listener is not None:
             self.listener(line, total)
+
+    def _digest(self) -> str:
+        """Return a checksum of what a checkpoint depends on."""
+        settings = {name: value for name, value in self.config["settings"].items() if name not in _ANYWHERE}
+        parts = [self.config["method"], settings, self.config["data"].get("fingerprint")]
+        return sha256(json.dumps(parts, sort_keys=True).encode())
+
+
+def _wrong_field(config: Any) -> str | None:
+    """Return the name of what is not as it must be in a configuration, None where all is."""
+    if not isinstance(config, dict):
+        return "its beginning"
+    for name, kind in _CONFIG.items():
+        if not isinstance(config.get(name), kind):
+            return name
+    for name, value in config["data"].items():
+        if name in _DATA and (not isinstance(value, _DATA[name]) or isinstance(value, bool)):
+            return f"data.{name}"
+    columns = config["data"].get("columns", {})
+    return next((f"data.columns.{name}" for name, value in columns.items() if not isinstance(value, str | None)), None)
 
 
 def write_checkpoint(path: Path, state: dict[str, Any]) -> None:

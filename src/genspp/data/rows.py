@@ -198,7 +198,6 @@ def write_rows(path: Path | str, file_format: str, rows: Sequence[Mapping[str, A
         raise SettingsError(f"The format is {file_format!r}; choose one of {', '.join(FORMATS)}.")
     text = _csv_text(rows) if file_format == "csv" else "".join(_json_line(row) for row in rows)
     if str(path) == STANDARD:
-        sys.stdout.buffer.write(text.encode())
-        sys.stdout.buffer.flush()
+        files.write_out(text.encode())
     else:
         files.write_text(Path(path), text)

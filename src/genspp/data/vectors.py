@@ -23,7 +23,7 @@ logger = logging.getLogger("genspp")
 PAD, UNKNOWN = 0, 1
 NAMED = ("corpus", "onehot")  # vectors that are made; any other name is a file's
 _UNKNOWN_SEED, _UNKNOWN_BOUND = 100, 0.05  # the authors' vector for unknown words
-_MOST_ONEHOT = 5_000  # words; the table has as many columns: 100 MB
+MOST_ONEHOT = 5_000  # words; the table has as many columns: 100 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ def onehot(keys: Sequence[Sequence[str]], width: int | None = None) -> Vectors:
     words = vocabulary(keys)
     if width is not None and width < len(words):
         raise SettingsError(f"vector_width is {width}, but one-hot vectors of {len(words)} words need {len(words)}.")
-    if len(words) > _MOST_ONEHOT:
+    if len(words) > MOST_ONEHOT:
         raise SettingsError(
             f"one-hot vectors of {len(words)} words would fill the memory; use corpus vectors or a file of vectors."
         )
@@ -152,6 +152,12 @@ def read_glove(path: Path | str, words: Iterable[str] | None = None, further: It
     return vectors if first is None else replace(vectors, file=VectorFile(str(Path(path).resolve()), checksum))
 
 
+def check_width(spec: str | Path | Vectors, width: int | None) -> None:
+    """Refuse a width for vectors that come with their own."""
+    if width is not None and spec != "onehot":
+        raise SettingsError(f"vector_width is {width}, but only one-hot vectors have a width to choose; leave it out.")
+
+
 def build_vectors(
     spec: str | Path | Vectors,
     keys: Sequence[Sequence[str]],
@@ -163,8 +169,7 @@ def build_vectors(
     `onehot` (with `width`) and `corpus` are made from the training texts alone. Of a GloVe text file the words of
     `further` texts are kept too: it is frozen and knows nothing of the labels. Ready vectors come back as they are.
     """
-    if width is not None and spec != "onehot":
-        raise SettingsError(f"vector_width is {width}, but only one-hot vectors have a width to choose; leave it out.")
+    check_width(spec, width)
     if isinstance(spec, Vectors):
         return spec
     if spec == "onehot":

@@ -75,6 +75,13 @@ def guessing_clf_f1(train: Sequence[str], test: Sequence[str]) -> float:
     return sum(2 * p * q / (p + q) for p, q in shares) / len(shares)
 
 
+def complete(written: dict[str, Any]) -> bool:
+    """Tell whether figures that were read from a file hold the `FIGURES`, as `references` gives them."""
+    numbers = [written.get(name) for name in ("tfidf_clf_f1", "guessing_clf_f1")]
+    others = [written.get(name, "missing") for name in FIGURES]
+    return all(isinstance(n, int | float) for n in numbers) and all(isinstance(n, int | float | None) for n in others)
+
+
 def together(metrics: dict[str, Any], found: dict[str, float | None]) -> dict[str, Any]:
     """Return a run's figures with the references beside them, and what these warn of."""
     beside = {**metrics, **found}

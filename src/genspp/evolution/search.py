@@ -32,7 +32,7 @@ class Search(ABC):
 
     own: ClassVar[dict[str, Setting]] = {
         "population": Setting(
-            6, whole(2, even=True), "individuals per generation; without gradients it takes many", paper=50
+            6, whole(2, 10_000, even=True), "individuals per generation; without gradients it takes many", paper=50
         ),
     }
 

@@ -151,7 +151,7 @@ def expand(
 def _shared_settings(source: str, method: str, preset: str, vectors: Path | None) -> dict[str, Any]:
     """Return what all runs are given: one core, and the vectors where the data come without their own."""
     # Several runs at once use the cores better than one run can.
-    shared: dict[str, Any] = {"workers": 1} if declares(method, "workers") else {}
+    shared: dict[str, Any] = {"workers": 1}
     if vectors is not None and "vectors" not in METHODS[method].settings_on(family(data_name(source)), preset):
         shared["vectors"] = str(vectors)
     return shared

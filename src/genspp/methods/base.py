@@ -21,7 +21,7 @@ from genspp.data.corpus import Corpus, Texts, as_corpus, check_labels, stratifie
 from genspp.data.encode import Encoded, encode
 from genspp.data.label_columns import inform
 from genspp.data.tokenize import NAMES as TOKENIZERS
-from genspp.data.vectors import UNKNOWN, Vectors, build_vectors
+from genspp.data.vectors import MOST_ONEHOT, UNKNOWN, Vectors, build_vectors
 from genspp.errors import DataError, ModelFolderError, NotFittedError, SettingsError
 from genspp.methods.arguments import class_numbers, class_weights, classes_of, flat_masks
 from genspp.methods.declaration import constructor, merged
@@ -29,13 +29,15 @@ from genspp.methods.lesson import Lesson, mark_costs
 from genspp.model.folder import SavedModel, load_folder, save_folder
 from genspp.model.inference import classify, classify_full_text, select
 from genspp.model.rationale import Rationale
+from genspp.model.weights import check_hidden, load_arrays
 from genspp.registry import Registry
-from genspp.settings import ANY, FLAG, PRESETS, Setting, number, one_of, optional, resolve, whole
+from genspp.settings import FLAG, PRESETS, Setting, check_one, number, one_of, optional, resolve, whole
 
 logger = logging.getLogger("genspp")
 
 METHODS: Registry[type["Rationalizer"]] = Registry("method", "genspp.methods")
 
+MOST_HIDDEN, MOST_AT_ONCE = 1024, 65_536  # hidden units per direction, and texts per update
 # What a model is does not depend on how many processes trained it.
 _NOT_SAVED = ("workers",)
 _LABELS = (
@@ -46,6 +48,7 @@ _CLASS_WEIGHT = (
     lambda value: value is None or value == "balanced" or isinstance(value, Mapping),
     "None, 'balanced', or a dictionary from label to weight",
 )
+_VECTORS = (lambda value: isinstance(value, str | Path | Vectors), "corpus, onehot, the name of a file, or Vectors")
 
 
 class Recorder(Protocol):
@@ -88,10 +91,10 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         "seed": Setting(0, whole(0), "same seed, same result"),
         "hidden": Setting(
             None,
-            optional(whole(1)),
+            optional(whole(1, MOST_HIDDEN)),
             "hidden units per direction; None: 16 for up to 4 classes, else 32 (under preset paper 8 and 16)",
         ),
-        "vectors": Setting("corpus", ANY, "corpus (made from the training texts), onehot, a GloVe text file, Vectors"),
+        "vectors": Setting("corpus", _VECTORS, "where word vectors come from; corpus: the training texts"),
         "label_columns": Setting(
             True, FLAG, "give word vectors further columns that say what a word speaks for", paper=False
         ),
@@ -99,11 +102,14 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
             True, FLAG, "let the predictor read the selected tokens only, not where they stand", paper=False
         ),
         "evidence_for": Setting(None, _LABELS, "the labels whose evidence is wanted; None: all"),
-        "vector_width": Setting(None, optional(whole(1)), "columns of one-hot vectors, spare ones zero"),
+        "vector_width": Setting(None, optional(whole(1, MOST_ONEHOT)), "columns of one-hot vectors, spare ones zero"),
         "tokenizer": Setting("words", one_of(*TOKENIZERS), "how texts that are given as strings are cut"),
         "class_weight": Setting(None, _CLASS_WEIGHT, "what a text of a class weighs in the loss"),
         "validation_fraction": Setting(
             0.2, number(0, 1, open_ends=True), "share of the texts set apart where no validation texts are given"
+        ),
+        "workers": Setting(
+            None, optional(whole(1, 1024)), "how many cores to use, None for all; methods without a search use one"
         ),
     }
     on_source: ClassVar[dict[str | tuple[str, str], dict[str, Any]]] = {
@@ -146,6 +152,17 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         """Return the settings that go with a family of sources under a preset, a subclass's over its parents'."""
         declared = [vars(kind).get("on_source", {}) for kind in reversed(cls.__mro__)]
         return merged(settings.get(key, {}) for settings in declared for key in (family, (family, preset)))
+
+    @classmethod
+    def restored(cls, settings: Mapping[str, Any]) -> Self:
+        """Return the untrained estimator that settings from a file describe: all of them known, none left open."""
+        for name, value in settings.items():
+            if name not in cls.declared:
+                raise SettingsError(
+                    f"{cls.__name__} has no setting {name!r}; it has {', '.join(sorted(cls.declared))}."
+                )
+            check_one(name, value, cls.declared)
+        return cls(**settings)
 
     def settings(self, classes: int | None = None) -> dict[str, Any]:
         """Return all settings, checked, the preset's values filled in, and what depends on the number of classes.
@@ -269,27 +286,15 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         saved = load_folder(Path(folder))
         if saved.method not in METHODS or not issubclass(kind := METHODS[saved.method], cls):
             raise ModelFolderError(f"{folder} holds a model of the method {saved.method!r}, not of {cls.__name__}.")
-        unknown = sorted(saved.settings.keys() - kind.declared.keys())
-        if unknown:
-            raise ModelFolderError(f"{folder} has a setting {unknown[0]!r}, which {kind.__name__} does not know.")
         try:
-            model = kind(**saved.settings)
+            model = kind.restored(saved.settings)
             model._settings_ = model.settings(len(saved.classes))
-        except SettingsError as error:
+            check_hidden(saved.weights, model._settings_["hidden"])
+            model.classes_, model.vectors_, model.history_ = np.array(saved.classes), saved.vectors, []
+            model._make_networks()
+            load_arrays({"model": model.model_, "full_text": model.full_text_}, saved.weights)
+        except ValueError as error:
             raise ModelFolderError(f"{folder} cannot be used: {error}") from None
-        model.classes_, model.vectors_, model.history_ = np.array(saved.classes), saved.vectors, []
-        model._make_networks()
-        for part in ("model", "full_text"):
-            weights = {
-                name.removeprefix(f"{part}."): torch.from_numpy(array.copy())
-                for name, array in saved.weights.items()
-                if name.startswith(f"{part}.")
-            }
-            try:
-                getattr(model, f"{part}_").load_state_dict(weights)
-            except RuntimeError as error:
-                reason = " ".join(str(error).split())
-                raise ModelFolderError(f"{folder}: the weights are not those of its settings ({reason}).") from None
         model._finished = True
         return model
 

@@ -14,6 +14,7 @@ from genspp.errors import SettingsError
 from genspp.evolution.fitness import EvidenceObjective, Objective, PaperObjective
 from genspp.evolution.individuals import Genomes
 from genspp.kernels.losses import exponentials, logarithms
+from genspp.methods.base import MOST_AT_ONCE
 from genspp.methods.lesson import Lesson
 from genspp.model.networks import Cell, Pair, Predictor, Shape
 from genspp.model.weights import draw, load_flat
@@ -47,14 +48,13 @@ JUDGING: dict[str, Setting] = {
     "readers": Setting(True, FLAG, "start all judges from weights that were trained on random highlights", paper=False),
     "epochs": Setting(1, whole(1), "of the predictors that judge an individual, at least", paper=3),
     "min_steps": Setting(300, whole(0), "updates of these predictors, at least", paper=0),
-    "batch_size": Setting(64, whole(1), "texts per update"),
+    "batch_size": Setting(64, whole(1, MOST_AT_ONCE), "texts per update"),
     "learning_rate": Setting(3e-3, number(0, open_ends=True), "of these predictors", paper=1e-2),
     "retrain": Setting(True, FLAG, "train the final predictor anew, to the end", paper=False),
     "retrain_learning_rate": Setting(1e-3, number(0, open_ends=True), "of the final predictor"),
     "max_epochs": Setting(500, whole(1), "of the final predictor, at most"),
     "patience": Setting(30, whole(1), "epochs without a lower validation loss that end its training"),
     "engine": Setting("compiled", one_of(*ENGINES), "the population engine"),
-    "workers": Setting(None, optional(whole(1)), "how many cores to use, None for all"),
 }
 _FINALISTS = 3  # predictors of which the best on validation rows is kept
 # How the first generators come by what they know: Adam steps and their rate.

@@ -22,7 +22,7 @@ from torch.random import fork_rng
 
 from genspp.kernels.inputs import Table
 from genspp.kernels.memory import Floats, floats
-from genspp.methods.base import Rationalizer, Recorder, logger
+from genspp.methods.base import MOST_AT_ONCE, MOST_HIDDEN, Rationalizer, Recorder, logger
 from genspp.methods.in_training import GeneratorInTraining, Losses, PredictorInTraining, Tally
 from genspp.methods.lesson import Lesson
 from genspp.methods.loop import Dealer, Loop, validation_batches
@@ -83,11 +83,11 @@ class GradientRationalizer(Rationalizer):
     """A generator and a predictor trained together by gradient."""
 
     own: ClassVar[dict[str, Setting]] = {
-        "hidden": Setting(16, whole(1), "hidden units per direction"),
+        "hidden": Setting(16, whole(1, MOST_HIDDEN), "hidden units per direction"),
         "alpha": Setting(0.2, number(0, 1), "the share of tokens to select"),
         "lambda_s": Setting(1.0, number(0), "the weight of missing alpha"),
         "lambda_c": Setting(0.0, number(0), "the weight of scattered highlights"),
-        "batch_size": Setting(64, whole(1), "texts per update"),
+        "batch_size": Setting(64, whole(1, MOST_AT_ONCE), "texts per update"),
         "learning_rate": Setting(1e-3, number(0, open_ends=True), "Adam's"),
         "max_epochs": Setting(500, whole(1), "epochs at most"),
         "patience": Setting(30, whole(1), "epochs without a lower validation loss that end training"),

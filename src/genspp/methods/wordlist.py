@@ -36,7 +36,7 @@ class WordListRationalizer(Rationalizer):
 
     title: ClassVar[str] = "Word list"
     own: ClassVar[dict[str, Setting]] = {
-        "lists": Setting(10, whole(1), "how many lists of different lengths are judged"),
+        "lists": Setting(10, whole(1, 1000), "how many lists of different lengths are judged"),
         **JUDGING,
     }
     on_source: ClassVar[dict[str | tuple[str, str], dict[str, Any]]] = {"toy": {"label_columns": True}}

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,18 +19,18 @@ from genspp.data.vector_file import VectorFile
 from genspp.data.vectors import Vectors
 from genspp.errors import ModelFolderError
 from genspp.files import json_text, sha256, write_bytes, write_json
+from genspp.model.older import Arrays, completed, from_format_1
 
 FORMAT = 3
 _READABLE = (1, 2, FORMAT)
-# What settings that came with format 3 were before there were any; and one that has gone since, of searches only.
-_BEFORE_3 = {"label_columns": False, "skip_gaps": False}
-_GENSPP_BEFORE_3 = {"search": "genetic", "objective": "paper", "start": "random", "cell": "gru", "readers": False}
-_GONE = "penalise_empty"
+# The settings that what a model says depends on.
+_NEEDED = ("preset", "seed", "hidden", "tokenizer", "skip_gaps")
+_KINDS = {int: "a whole number", str: "a string", list: "a list", dict: "an object"}
+_LABELS = ({str}, {bool}, {int}, {float})
 _CONFIG, _WORDS, _WEIGHTS, _MANIFEST = "config.json", "vocabulary.json", "weights.safetensors", "manifest.json"
 _TABLE = "model.vectors"  # the name of the vector table among the weights
 _AGAIN = "copy the model folder again, or train anew"
 
-Arrays = dict[str, npt.NDArray[Any]]
 T = TypeVar("T")
 
 
@@ -87,15 +87,16 @@ def load_folder(folder: Path) -> SavedModel:
             f"{folder} has format {number!r}, this version reads formats 1 to {FORMAT}; "
             "load it with the version of genspp that saved it."
         )
-    try:
-        weights = load(contents[_WEIGHTS])
-    except SafetensorError as error:
-        raise ModelFolderError(f"{folder / _WEIGHTS} cannot be read ({error}); {_AGAIN}.") from None
+    weights = _weights(folder / _WEIGHTS, contents[_WEIGHTS])
     if number == 1:
-        config, weights = _from_format_1(config, weights)
+        config, weights = from_format_1(config, weights)
     method, settings = _field(folder, config, "method", str), _field(folder, config, "settings", dict)
     if number < FORMAT:
         settings = completed(method, settings)
+    else:
+        missing = [name for name in _NEEDED if settings.get(name) is None]
+        if missing:
+            raise ModelFolderError(f"{folder / _CONFIG} has no setting {missing[0]!r}; {_AGAIN}.")
     if isinstance(settings.get("class_weight"), list):
         settings = {**settings, "class_weight": _pairs(folder, settings["class_weight"])}
     return SavedModel(
@@ -145,20 +146,38 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except FileNotFoundError:
         raise ModelFolderError(f"{path} is missing, so this is no complete model folder; {_AGAIN}.") from None
+    except OSError as error:
+        raise ModelFolderError(f"{path} cannot be read ({error.strerror or error}); {_AGAIN}.") from None
 
 
 def _json(path: Path, content: bytes) -> Any:
     try:
-        return json.loads(content)
+        return json.loads(content, parse_constant=_no_number)
     except (ValueError, RecursionError):
         raise ModelFolderError(f"{path} is not valid JSON; {_AGAIN}.") from None
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
 
 
 def _field(folder: Path, fields: Any, name: str, kind: type[T]) -> T:
     value = fields.get(name) if isinstance(fields, dict) else None
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise ModelFolderError(f"{folder / _CONFIG} has no field {name!r} that is a {kind.__name__}; {_AGAIN}.")
+        raise ModelFolderError(f"{folder / _CONFIG} has no field {name!r} that is {_KINDS[kind]}; {_AGAIN}.")
     return value
+
+
+def _weights(path: Path, content: bytes) -> Arrays:
+    """Return all arrays, which are of finite numbers."""
+    try:
+        weights: Arrays = load(content)
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:
+        raise ModelFolderError(f"{path} cannot be read ({error}); {_AGAIN}.") from None
+    for name, array in weights.items():
+        if array.dtype != np.float32 or not np.isfinite(array).all():
+            raise ModelFolderError(f"{path}: {name} holds something other than finite 32-bit numbers; {_AGAIN}.")
+    return weights
 
 
 def _pairs(folder: Path, pairs: list[Any]) -> dict[Any, Any]:
@@ -169,38 +188,21 @@ def _pairs(folder: Path, pairs: list[Any]) -> dict[Any, Any]:
 
 def _classes(folder: Path, config: Any) -> list[Any]:
     classes = _field(folder, config, "classes", list)
-    plain = all(isinstance(label, str | int | float) for label in classes)
-    if not plain or len(set(classes)) != len(classes) or len(classes) < 2:
-        raise ModelFolderError(f"{folder / _CONFIG}: classes is not a list of two or more labels; {_AGAIN}.")
+    one_kind = {type(label) for label in classes} in _LABELS
+    if not one_kind or len(classes) < 2 or classes != sorted(set(classes)):
+        raise ModelFolderError(
+            f"{folder / _CONFIG}: classes are not two or more labels of one kind, sorted, each once; {_AGAIN}."
+        )
     return classes
 
 
-def _vectors(folder: Path, config: Any, words: Any, table: Any) -> Vectors:
+def _vectors(folder: Path, config: Any, words: Any, table: npt.NDArray[np.float32] | None) -> Vectors:
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise ModelFolderError(f"{folder / _WORDS} is not a list of words; {_AGAIN}.")
-    if table is None or table.ndim != 2 or table.dtype != np.float32 or len(table) != len(words) + 2:
+    if table is None or table.ndim != 2 or not table.shape[1] or len(table) != len(words) + 2:
         raise ModelFolderError(f"{folder / _WEIGHTS} has no table of vectors for the {len(words)} words; {_AGAIN}.")
     described = _field(folder, config, "vectors", dict)
     file = described.get("file")
     if file is not None:
         file = VectorFile(_field(folder, file, "path", str), _field(folder, file, "sha256", str))
     return Vectors(tuple(words), table, _field(folder, described, "kind", str), file)
-
-
-def _from_format_1(config: Any, weights: Arrays) -> tuple[dict[str, Any], Arrays]:
-    """Return what 0.1.0 wrote as this version would have: other names of methods and of GenSPP's weights."""
-    config = {**config, "method": str(config.get("method")).lower(), "vectors": {"kind": config.get("vectors")}}
-    if config["method"] == "genspp":
-        weights = {
-            name.replace("generator.gru.", "generator.encoder.gru.")
-            .replace("predictor.gru.", "predictor.encoder.gru.")
-            .replace("full_text.gru.", "full_text.encoder.gru."): array
-            for name, array in weights.items()
-        }
-    return config, weights
-
-
-def completed(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of an older model as this version would have written them: it predicts as it did."""
-    before = _BEFORE_3 | (_GENSPP_BEFORE_3 if method == "genspp" else {})
-    return before | {name: value for name, value in settings.items() if name != _GONE}

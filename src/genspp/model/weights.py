@@ -4,7 +4,7 @@ A parameter that two modules share counts once.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 
 import numpy as np
@@ -19,6 +19,7 @@ from genspp.model.networks import Generator, Predictor
 
 Weights = npt.NDArray[np.float32]
 Places = npt.NDArray[np.int64]
+Arrays = Mapping[str, npt.NDArray[np.float32]]
 
 
 def flatten(module: nn.Module) -> Weights:
@@ -38,6 +39,29 @@ def load_flat(module: nn.Module, flat: Weights) -> None:
 def count(module: nn.Module) -> int:
     """Return how many numbers a module's parameters hold together."""
     return sum(parameter.numel() for parameter in module.parameters())
+
+
+def check_hidden(arrays: Arrays, hidden: int) -> None:
+    """Refuse saved weights of a pair that has not so many hidden units; networks of that size may then be made."""
+    name = "model.predictor.encoder.gru.weight_hh_l0"
+    if name not in arrays or arrays[name].shape != (3 * hidden, hidden):
+        raise ValueError(f"hidden is {hidden:,}, and its weights are not of that size.")
+
+
+def load_arrays(modules: Mapping[str, nn.Module], arrays: Arrays) -> None:
+    """Copy saved weights into modules, which have them all by the same names, in the same shapes, and no others."""
+    wanted = {f"{part}.{name}": own for part, module in modules.items() for name, own in module.state_dict().items()}
+    for name in sorted(wanted.keys() | arrays.keys()):
+        if name not in wanted or name not in arrays or wanted[name].shape != arrays[name].shape:
+            found = "missing" if name not in arrays else f"of the shape {arrays[name].shape}"
+            asked = f"ask for {tuple(wanted[name].shape)}" if name in wanted else "know nothing of them"
+            raise ValueError(f"the weights {name} are {found}, and the settings {asked}.")
+    with torch.no_grad():
+        for name, own in wanted.items():
+            own.copy_(torch.from_numpy(arrays[name].copy()))
+    for name, own in wanted.items():  # two names of weights that are shared
+        if not np.array_equal(own.numpy(), arrays[name]):
+            raise ValueError(f"the weights {name} are there twice, and differ.")
 
 
 def draw(stream: np.random.Generator, module: nn.Module) -> Weights:

@@ -6,7 +6,7 @@ from rich.text import Text
 
 from genspp.evaluation.answers import IN_FRONT, Audit
 from genspp.evaluation.verdicts import QUESTIONS, verdicts
-from genspp.report.terminal import harmless
+from genspp.report.harmless import in_one_line
 
 Rows = list[tuple[str, ...]]
 
@@ -72,7 +72,7 @@ def _pasted(audit: Audit) -> Rows:
     """Return a row for every class; where there are many, for those that highlights take along least."""
     known = [(name, one) for name, one in audit.pasted_by_class.items() if one.texts]
     lowest = sorted(known, key=lambda pair: pair[1].by_model or 0)[:_CLASSES_SHOWN]
-    worst = [(harmless(name), one) for name, one in known if (name, one) in lowest]
+    worst = [(in_one_line(name), one) for name, one in known if (name, one) in lowest]
     rows = [
         (name, str(one.texts), *map(_percent, (one.at_mask, one.by_model, one.before)))
         for name, one in [("all classes", audit.pasted), *worst]

@@ -10,6 +10,7 @@ import genspp
 from genspp.data.tokenize import Span
 from genspp.files import write_text
 from genspp.model.rationale import Rationale
+from genspp.report.harmless import harmless, in_one_line
 
 # Texts are hostile: everything that goes into the page is escaped.
 _PAGES = Environment(loader=PackageLoader("genspp", "report"), autoescape=True, trim_blocks=True)
@@ -28,30 +29,42 @@ def cut(stretch: Span, spans: Sequence[Span]) -> list[tuple[Span, bool]]:
 
 def _pieces(rationale: Rationale) -> list[tuple[list[tuple[str, bool]], bool]]:
     """Return the text in stretches, marked or not, and each of them in pieces, unknown or not."""
-    text, unknown = rationale.text, rationale.unknown_spans
+    text, unknown = harmless(rationale.text), rationale.unknown_spans
     return [
         ([(text[start:end], is_unknown) for (start, end), is_unknown in cut(stretch, unknown)], chosen)
         for stretch, chosen in cut((0, len(text)), rationale.spans)
     ]
 
 
-def _item(rationale: Rationale, most: int = 6) -> dict[str, Any]:
-    ranked = sorted(rationale.probabilities.items(), key=lambda pair: -pair[1])[:most]
+def shown_classes(rationales: Sequence[Rationale], most: int = 6) -> list[Any]:
+    """Return the classes that a page shows of every text, in the model's order.
+
+    Where there are many, those that are likeliest over all texts, and those that anything is decided for.
+    """
+    classes = list(rationales[0].probabilities) if rationales else []
+    likely = sorted(classes, key=lambda label: -sum(rationale.probabilities[label] for rationale in rationales))
+    kept = {*likely[:most], *(rationale.label for rationale in rationales)}
+    return [label for label in classes if label in kept]
+
+
+def _item(rationale: Rationale, classes: Sequence[Any]) -> dict[str, Any]:
+    shares = [(label, f"{100 * rationale.probabilities[label]:.1f}") for label in classes]
     return {
         "pieces": _pieces(rationale),
         "no_evidence": rationale.no_evidence,
         "unknown": bool(rationale.unknown),
-        "classes": [(label, f"{100 * share:.1f}", label == rationale.label) for label, share in ranked],
+        "classes": [(in_one_line(label), share, label == rationale.label) for label, share in shares],
     }
 
 
 def page(rationales: Sequence[Rationale], method: str) -> str:
     """Return the page as text."""
+    classes = shown_classes(rationales)
     return _PAGES.get_template("page.html").render(
         title="What was decided, and why",
         method=method,
         version=genspp.__version__,
-        items=[_item(rationale) for rationale in rationales],
+        items=[_item(rationale, classes) for rationale in rationales],
     )
 
 

@@ -1,6 +1,5 @@
 """Highlights, figures and progress on a terminal, or as plain lines where there is none."""
 
-import json
 import logging
 from collections.abc import Mapping, Sequence
 from time import monotonic
@@ -14,15 +13,13 @@ from rich.text import Text
 
 from genspp.data.tokenize import Span
 from genspp.model.rationale import Rationale
+from genspp.report.harmless import harmless, in_one_line
 from genspp.settings import Setting
 
 if TYPE_CHECKING:  # torch is not needed to show anything
     from genspp.methods.base import Rationalizer
 
 _HIGHLIGHT = "bold black on bright_yellow"
-# A text must not steer the terminal: control characters are shown as a replacement, one for one.
-_CONTROLS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "�")
-_ESCAPES = {code: f"\\u{code:04x}" for code in range(127, 160)}
 _METRICS = (
     ("clf_f1", "Clf-F1", "macro F1 of the labels, from the highlights alone"),
     ("full_text_clf_f1", "  full text", "the same from a predictor that sees every token"),
@@ -55,24 +52,25 @@ def print_rationales(console: Console, rationales: Sequence[Rationale]) -> None:
     for rationale in rationales:
         gold = rationale.document.label
         wrong = gold is not None and str(rationale.label) != str(gold)
-        line = Text(f"{harmless(rationale.label):<{width}}", style="bold red" if wrong else "bold green")
+        line = Text(f"{in_one_line(rationale.label):<{width}}", style="bold red" if wrong else "bold green")
         line.append(f"  {rationale.probabilities[rationale.label]:4.0%}  ", style="dim")
         line.append_text(highlighted(rationale.text, rationale.spans, plain))
         for note in _notes(rationale):
             line.append(f"  ({note})", style="dim")
         if wrong:
-            line.append(f"  (is {harmless(gold)})", style="red")
+            line.append(f"  (is {in_one_line(gold)})", style="red")
         console.print(line, soft_wrap=True)
 
 
-def json_line(value: Any) -> str:
-    """Return one line of JSON that does not steer the terminal: the controls that JSON leaves are escaped, too."""
-    return json.dumps(value, ensure_ascii=False).translate(_ESCAPES)
+class Screen(Console):
+    """A console for lines that may have the user's own words in them."""
 
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=False, markup=False)
 
-def harmless(value: Any) -> str:
-    """Return something of the user's as text that cannot steer the terminal."""
-    return str(value).translate(_CONTROLS)
+    def say(self, line: str, style: str | None = None) -> None:
+        """Print one line."""
+        self.print(in_one_line(line), style=style, soft_wrap=True)
 
 
 def _notes(rationale: Rationale) -> list[str]:
@@ -129,7 +127,7 @@ def print_metrics(console: Console, metrics: dict[str, Any]) -> None:
 
 def print_warning(console: Console, sentence: str) -> None:
     """Print something that the user should know of."""
-    console.print(f"warning: {sentence}", style="yellow", soft_wrap=True)
+    console.print(in_one_line(f"warning: {sentence}"), style="yellow", soft_wrap=True)
 
 
 class Live:
@@ -193,7 +191,7 @@ class Messages(logging.Handler):
         if record.levelno >= logging.WARNING:
             print_warning(self._console, record.getMessage())
         else:
-            self._console.print(record.getMessage(), style="dim", soft_wrap=True)
+            self._console.print(in_one_line(record.getMessage()), style="dim", soft_wrap=True)
 
 
 def describe(line: dict[str, Any]) -> str:

@@ -1,0 +1,32 @@
+"""What earlier versions wrote, as this one would have: their models go on saying what they said."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy.typing as npt
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+# What settings that came with format 3 were before there were any; and one that has gone since, of searches only.
+_BEFORE_3 = {"label_columns": False, "skip_gaps": False}
+_GENSPP_BEFORE_3 = {"search": "genetic", "objective": "paper", "start": "random", "cell": "gru", "readers": False}
+_GONE = "penalise_empty"
+
+
+def from_format_1(config: Mapping[str, Any], weights: Arrays) -> tuple[dict[str, Any], Arrays]:
+    """Return what 0.1.0 wrote as this version would have: other names of methods and of GenSPP's weights."""
+    config = {**config, "method": str(config.get("method")).lower(), "vectors": {"kind": config.get("vectors")}}
+    if config["method"] == "genspp":
+        weights = {
+            name.replace("generator.gru.", "generator.encoder.gru.")
+            .replace("predictor.gru.", "predictor.encoder.gru.")
+            .replace("full_text.gru.", "full_text.encoder.gru."): array
+            for name, array in weights.items()
+        }
+    return config, weights
+
+
+def completed(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of an older model as this version would have written them: it predicts as it did."""
+    before = _BEFORE_3 | (_GENSPP_BEFORE_3 if method == "genspp" else {})
+    return before | {name: value for name, value in settings.items() if name != _GONE}

@@ -1,0 +1,42 @@
+"""Folders that somebody has edited: a field, a file, and the manifest with it, as one would who means it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from genspp.files import sha256
+
+GONE = object()
+
+
+def edit_field(path: Path, field: str, value: Any) -> None:
+    """Set a field of a JSON file, named with dots, or take it away."""
+    content = json.loads(path.read_bytes())
+    *parents, last = field.split(".")
+    place = content
+    for name in parents:
+        place = place[name]
+    if value is GONE:
+        del place[last]
+    else:
+        place[last] = value
+    path.write_text(json.dumps(content))
+
+
+def sign(model: Path) -> None:
+    """Write the checksums of a model folder's files as they are now."""
+    names = ("config.json", "vocabulary.json", "weights.safetensors")
+    files = {name: sha256((model / name).read_bytes()) for name in names}
+    (model / "manifest.json").write_text(json.dumps({"files": files}))
+
+
+def alter(model: Path, name: str, change: Callable[[Any], Any]) -> None:
+    """Change a JSON file of a model, and the manifest with it."""
+    (model / name).write_text(json.dumps(change(json.loads((model / name).read_bytes()))))
+    sign(model)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return every file of a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
