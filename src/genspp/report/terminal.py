@@ -23,7 +23,7 @@ _HIGHLIGHT = "bold black on bright_yellow"
 # A text must not steer the terminal: control characters are shown as a replacement, one for one.
 _CONTROLS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "�")
 _ESCAPES = {code: f"\\u{code:04x}" for code in range(127, 160)}
-_METRICS = (
+METRICS = (
     ("clf_f1", "Clf-F1", "macro F1 of the labels, from the highlights alone"),
     ("full_text_clf_f1", "  full text", "the same from a predictor that sees every token"),
     ("tfidf_clf_f1", "  TF-IDF + LR", "the same from logistic regression on all words"),
@@ -116,7 +116,7 @@ def print_metrics(console: Console, metrics: dict[str, Any]) -> None:
     table.add_column(justify="left", style="bold")
     table.add_column(justify="right")
     table.add_column(style="dim")
-    for key, name, meaning in _METRICS:
+    for key, name, meaning in METRICS:
         value = metrics.get(key)
         if value is None and name.startswith(" "):  # nothing to read the figure above beside
             continue
