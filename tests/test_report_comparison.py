@@ -43,7 +43,7 @@ def test_scores_classes_warnings_and_audits_stand_side_by_side():
     run = sentence_run(repeated=3)
     content = comparison_content(run, other(run))
     assert content["names"] == ["posts", "other"]
-    assert [row["name"] for row in content["scores"]][0] == "Clf-F1"
+    assert content["scores"][0]["name"] == "Clf-F1"
     assert content["scores"][0]["shares"] == (run.metrics["clf_f1"], 1.0)
     assert [first["name"] for first, _ in content["classes"]] == list(NAMES)
     assert {name for name, said in content["warnings"] if "word for word" in said} == {"posts"}

@@ -92,9 +92,12 @@ def elements(page_text):
     found, scripts = [], []
 
     class Reader(HTMLParser):
+        in_script = False
+
         def handle_starttag(self, tag, attrs):
             found.append(tag)
             self.in_script = tag == "script"
+            scripts.extend([""] * self.in_script)
             assert not [name for name, _ in attrs if name.startswith("on") or name in ("src", "srcset")]
 
         def handle_endtag(self, tag):
@@ -102,7 +105,7 @@ def elements(page_text):
 
         def handle_data(self, data):
             if self.in_script:
-                scripts.append(data)
+                scripts[-1] += data
 
     Reader().feed(page_text)
     return found, scripts

@@ -150,9 +150,9 @@ def test_warnings_stand_in_order():
     found = cautions(replace(run, rationales=unknown, audit=leaky, metrics=figures))
     starts = [
         "Clf-F1 is far below.",
-        "In 1 of 4 test texts (25.0%) nothing is marked",
-        "40.0% of the words of the test texts are unknown",
-        "Training has seen 2 of 4 test texts (50.0%) word for word",
+        "In 1 of 4 test texts (25.0 %) nothing is marked",
+        "40.0 % of the words of the test texts are unknown",
+        "Training has seen 2 of 4 test texts (50.0 %) word for word",
         "Can the label be told from the mask alone? Yes",
         "Do the gaps matter? Yes",
     ]
@@ -167,17 +167,15 @@ def test_a_few_empty_highlights_are_no_warning():
 
 def test_curves_are_of_what_the_log_has():
     first, second = panels(LOG)
-    assert first["title"] == "fitness of the best" and first["points"] == "0.0,100.0 100.0,66.7 200.0,33.3 300.0,0.0"
-    assert (first["step"], first["steps"], first["low"], first["high"], first["last"]) == (
-        "generation",
-        3,
-        "1",
-        "2.5",
-        "2.5",
-    )
-    assert second["title"] == "share of the words selected"
+    assert first["title"] == "fitness of the best" and first["points"] == "0.0,60.0 100.0,40.0 200.0,20.0 300.0,0.0"
+    assert (first["step"], first["steps"]) == ("generation", 3)
+    assert (first["low"], first["high"], first["last"]) == ("0", "2.5", "2.5")
+    assert second["title"] == "words selected" and (second["high"], second["last"]) == ("50.0 %", "12.5 %")
     assert panels(LOG[:1]) == panels([]) == []
-    assert panels([{"epoch": 0, "val_loss": 1.0}, {"epoch": 1, "val_loss": 1.0}])[0]["points"] == "0.0,0.0 300.0,0.0"
+    worse = [{"epoch": 0, "val_loss": 0.0, "left_over": -0.2}, {"epoch": 1, "val_loss": 0.0, "left_over": 0.1}]
+    loss, left = panels(worse)
+    assert loss["points"] == "0.0,0.0 300.0,0.0"
+    assert (left["low"], left["last"]) == ("0.0 %", "10.0 %")
 
 
 def test_the_audit_is_shown_with_its_figures():

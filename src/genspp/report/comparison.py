@@ -83,7 +83,7 @@ def _differences(first: Finished, second: Finished, classes: list[str]) -> list[
 
 
 def _difference(name: str, counts: list[Counts], statistic: Callable[[Floats], Floats]) -> str:
-    found = paired_bootstrap(*counts, statistic)
+    found = paired_bootstrap(counts[0], counts[1], statistic)
     ends = f"between {100 * found.low:+.1f} and {100 * found.high:+.1f}"
     clear = "more than" if found.low > 0 or found.high < 0 else "no more than"
     return (

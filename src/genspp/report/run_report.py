@@ -99,8 +99,8 @@ def cautions(run: Finished) -> list[str]:
     unknown = sum(len(rationale.unknown) for rationale in run.rationales)
     if unknown > FEW * tokens:
         found.append(
-            f"{unknown / tokens:.1%} of the words of the test texts are unknown to the model, which cannot tell one "
-            "from another; more training texts, or word vectors from a file, would make them known."
+            f"{_percent(unknown / tokens)} of the words of the test texts are unknown to the model, which cannot tell "
+            "one from another; more training texts, or word vectors from a file, would make them known."
         )
     if run.repeated:
         found.append(
@@ -140,7 +140,7 @@ def bars(metrics: dict[str, Any], kind: str) -> list[Bar]:
 def size(metrics: dict[str, Any]) -> str:
     """Return how much is marked, in a sentence."""
     rate, tokens = metrics["selection_rate"], metrics["selection_size"]
-    return f"Of a text {rate:.1%} are marked (R), {tokens:.2f} words (S), on average over the test texts."
+    return f"On average over the test texts, {_percent(rate)} of the words are marked (R), {tokens:.2f} words (S)."
 
 
 def class_rows(run: Finished) -> list[dict[str, Any]]:
@@ -170,7 +170,7 @@ def confusions(run: Finished) -> dict[str, Any]:
 
 def marks_map(run: Finished) -> list[dict[str, Any]]:
     """Return, for the texts given each class and then for gold, the share of words marked in each stretch of a text."""
-    rows = []
+    rows: list[tuple[str | None, int, list[float]]] = []
     for name in run.classes:
         masks = [r.mask for r, given in zip(run.rationales, run.predicted, strict=True) if given == name]
         rows.append((name, len(masks), _places(masks)))
@@ -201,4 +201,8 @@ def _places(masks: Sequence[Sequence[int]]) -> list[float]:
 
 
 def _of(count: int, texts: int) -> str:
-    return f"{count:,} of {texts:,} test texts ({count / texts:.1%})"
+    return f"{count:,} of {texts:,} test texts ({_percent(count / texts)})"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
