@@ -1,4 +1,4 @@
-"""Reports in a real browser: Debian's Chromium, without a window. Skipped where there is none (see .ci/run)."""
+"""Reports in a real browser: Debian's Chromium, without a window. `make browser` installs it; skipped where there is none."""
 
 import shutil
 from collections import Counter
@@ -13,9 +13,9 @@ from genspp.report.deciding_words import deciding_words
 from genspp.report.html import comparison_page, report_page
 from report_tools import EVIL, decided, finished, large_run, sentence_run
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (make browser)")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here (make browser)")
 
 RUN = sentence_run()
 LABELS = list(DECIDING)
