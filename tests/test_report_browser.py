@@ -1,4 +1,4 @@
-"""Reports in a real browser: Debian's Chromium, without a window. `make browser` installs it; skipped where there is none."""
+"""Reports in a real browser, Debian's Chromium without a window. `make browser` installs it; else they are skipped."""
 
 import shutil
 from collections import Counter
