@@ -36,7 +36,7 @@ def test_a_run_beside_itself_differs_in_nothing():
     content = comparison_content(run, run)
     assert content["names"] == ["posts (1)", "posts (2)"]
     assert len(content["differences"]) == 2
-    assert all("is +0.0 points from" in said and "no more than" in said for said in content["differences"])
+    assert all("is 0.0 points above" in said and "no more than" in said for said in content["differences"])
 
 
 def test_scores_classes_warnings_and_audits_stand_side_by_side():
@@ -55,8 +55,8 @@ def test_scores_classes_warnings_and_audits_stand_side_by_side():
 def test_a_difference_that_is_clear_is_called_so():
     run = sentence_run()
     labels, highlights = comparison_content(other(run), run)["differences"]
-    assert labels.startswith("Clf-F1 of the first is +") and ": more than another choice" in labels
-    assert highlights.startswith("Hl-F1 of the first is -") and ": more than another choice" in highlights
+    assert " points above that of the second" in labels and ": more than another choice" in labels
+    assert " points below that of the second" in highlights and ": more than another choice" in highlights
 
 
 def test_other_test_texts_are_one_sentence():

@@ -84,11 +84,12 @@ def _differences(first: Finished, second: Finished, classes: list[str]) -> list[
 
 def _difference(name: str, counts: list[Counts], statistic: Callable[[Floats], Floats]) -> str:
     found = paired_bootstrap(counts[0], counts[1], statistic)
-    ends = f"between {100 * found.low:+.1f} and {100 * found.high:+.1f}"
+    side = "above" if found.difference >= 0 else "below"
     clear = "more than" if found.low > 0 or found.high < 0 else "no more than"
     return (
-        f"{name} of the first is {100 * found.difference:+.1f} points from that of the second ({ends} with 95 % "
-        f"confidence, over test texts): {clear} another choice of test texts might make."
+        f"{name} of the first is {100 * abs(found.difference):.1f} points {side} that of the second "
+        f"({100 * found.low:+.1f} to {100 * found.high:+.1f} with 95 % confidence): "
+        f"{clear} another choice of test texts might make."
     )
 
 
