@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: quickstart test lint format bench bench-quick bench-gradient results picture clean
+.PHONY: quickstart test browser lint format bench bench-quick bench-gradient results picture clean
 
 # The virtual environment, with exactly the versions of constraints.txt; made anew only when these files change.
 # torch goes first and by its exact number, so that nothing else decides on it.
@@ -20,6 +20,11 @@ quickstart: $(READY)
 
 test: $(READY)
 	$(BIN)/python -m pytest
+
+# What the tests of reports in a real browser need, which are skipped without: Debian's Chromium, and a package that drives it.
+browser: $(READY)
+	command -v chromium || { apt-get update -qq && apt-get install -y -qq chromium; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt playwright
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -86,6 +86,7 @@ def test_a_run_folder_holds_what_it_should(run):
     names = {path.name for path in run.iterdir()}
     assert names == {
         "config.json", "log.jsonl", "checkpoint.safetensors", "model", "metrics.json", "predictions.jsonl",
+        "report.html",
     }  # fmt: skip
     metrics = json.loads((run / "metrics.json").read_text())
     assert 0 <= metrics["clf_f1"] <= 1

@@ -1,12 +1,19 @@
-"""The page that shows decisions: what is marked, what is unknown, and that nothing in a text is markup."""
+"""Pages: what is marked, what is unknown, and that nothing in a text, a label or a name is markup."""
 
+import base64
+import hashlib
+import json
 import re
+from dataclasses import replace
+from html import escape
+from html.parser import HTMLParser
 
 import pytest
 
 from genspp.data.corpus import as_corpus
 from genspp.model.rationale import Rationale
-from genspp.report.html import cut, page
+from genspp.report.html import comparison_page, cut, page, report_page
+from report_tools import EVIL, decided, finished, large_run, sentence_run
 
 NOTHING = "Nothing is marked: no word of this text decided. The label is the default one"
 LEGEND = "are unknown to it"
@@ -62,26 +69,26 @@ def shown_shares(article: str) -> list[tuple[str, str]]:
     return re.findall(r"<dt[^>]*>(.*?)</dt>.*?<dd>(.*?) %</dd>", article)
 
 
-def decided(text: str, **shares: float) -> Rationale:
+def shared(text: str, **shares: float) -> Rationale:
     document = as_corpus([text]).documents[0]
     return Rationale(document, max(shares, key=lambda label: shares[label]), shares, [1] * len(document.tokens))
 
 
 def test_classes_stand_in_one_order_whatever_is_decided():
-    articles = body(decided("one", a=0.1, b=0.7, c=0.2), decided("two", a=0.6, b=0.1, c=0.3)).split("<article>")[1:]
+    articles = body(shared("one", a=0.1, b=0.7, c=0.2), shared("two", a=0.6, b=0.1, c=0.3)).split("<article>")[1:]
     assert shown_shares(articles[0]) == [("a", "10.0"), ("b", "70.0"), ("c", "20.0")]
     assert [label for label, _ in shown_shares(articles[1])] == ["a", "b", "c"]
 
 
 def test_of_many_classes_all_texts_show_the_same_and_what_was_decided():
     likely = {f"k{number}": 0.1 for number in range(8)}
-    articles = body(decided("one", **likely, rare=0.2), decided("two", **likely | {"k3": 0.3}, rare=0.0))
+    articles = body(shared("one", **likely, rare=0.2), shared("two", **likely | {"k3": 0.3}, rare=0.0))
     found = [[label for label, _ in shown_shares(article)] for article in articles.split("<article>")[1:]]
-    assert found[0] == found[1] == ["k0", "k1", "k2", "k3", "k4", "rare"]
+    assert found[0] == found[1] == ["k0", "k1", "k2", "k3", "k4", "k5", "rare"]
 
 
 def test_bars_begin_where_they_begin_whatever_stands_before_them():
-    columns = re.search(r"grid-template-columns: ([^;]*);", page([decided("one", a=1.0)], "GenSPP"))
+    columns = re.search(r"grid-template-columns: ([^;]*);", page([shared("one", a=1.0)], "GenSPP"))
     assert columns and "content" not in columns[1] and "auto" not in columns[1]
 
 
@@ -102,3 +109,72 @@ def test_hostile_words_and_labels_are_escaped(mask):
     assert "<script" not in shown and "<b>" not in shown and "49" not in shown and "&amp;amp;" in shown
     assert shown.count("<p") == shown.count("</p>") and shown.count("<mark") == shown.count("</mark>")
     assert '<span class="unknown">&lt;/p&gt;&lt;/mark&gt;</span>' in shown
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    """Return a run in which texts, labels, names, columns and warnings are markup."""
+    names = (EVIL, "fine")
+    corpus = as_corpus([EVIL, f"a {EVIL} 🙂"], labels=[EVIL, "fine"])
+    said = [decided(document, EVIL, [1] * len(document.tokens), classes=names) for document in corpus]
+    header = {"Data": f"{EVIL}.csv; text in “{EVIL}”", "Command": EVIL, EVIL: EVIL}
+    run = finished(said, name=EVIL, title=EVIL, header=header)
+    return replace(run, metrics={**run.metrics, "warnings": [EVIL]})
+
+
+def elements(page_text):
+    """Return the names of all elements of a page, and what its scripts hold."""
+    found, scripts = [], []
+
+    class Reader(HTMLParser):
+        in_script = False
+
+        def handle_starttag(self, tag, attrs):
+            found.append(tag)
+            self.in_script = tag == "script"
+            scripts.extend([""] * self.in_script)
+            assert not [name for name, _ in attrs if name.startswith("on") or name in ("src", "srcset")]
+
+        def handle_endtag(self, tag):
+            self.in_script = False
+
+        def handle_data(self, data):
+            if self.in_script:
+                scripts[-1] += data
+
+    Reader().feed(page_text)
+    return found, scripts
+
+
+def test_a_report_s_texts_labels_and_names_are_inert(hostile):
+    for made in (report_page(hostile), comparison_page(hostile, hostile)):
+        found, scripts = elements(made)
+        assert found.count("script") == 2 == len(scripts)
+        assert "img" not in found and "iframe" not in found and "link" not in found
+        assert json.loads(scripts[0])["classes"] == [EVIL, "fine"]
+        assert "49" not in made.partition("<main>")[2].partition("<script")[0]
+
+
+def test_a_report_s_policy_lets_its_own_script_run_and_nothing_else(hostile):
+    made = report_page(hostile)
+    script = elements(made)[1][1]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    assert f'content="{escape(policy)}"' in made or f'content="{policy}"' in made
+    assert "://" not in made
+
+
+def test_a_report_of_a_file_whose_name_is_not_utf_8_can_be_written():
+    made = report_page(sentence_run(title="posts\udcff"))
+    assert "posts\ufffd" in made
+    made.encode("utf-8")
+
+
+def test_a_report_of_5_000_texts_is_a_few_megabytes():
+    assert len(report_page(large_run(5000)).encode("utf-8")) < 4_000_000
+
+
+def test_a_report_without_audit_or_log_says_so():
+    made = report_page(sentence_run(audit=None, log=[]))
+    assert "has not been audited yet" in made and "How the search went" not in made
+    assert "has not been audited yet" not in report_page(sentence_run())

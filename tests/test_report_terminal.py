@@ -14,7 +14,7 @@ from genspp.report.harmless import json_line
 from genspp.report.terminal import Messages, Screen, print_rationales
 
 TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # the direction of what follows
-STEERING = "".join(map(chr, (*range(9), *range(11, 32), *range(127, 160)))) + TURNING + "\ud800\udfff"
+STEERING = "".join(map(chr, (*range(9), *range(11, 32), *range(127, 160)))) + TURNING + "\udfff\ud800"
 
 
 def rationale(text: str, mask: list[int], unknown: tuple[int, ...] = (), label: str = "x") -> Rationale:

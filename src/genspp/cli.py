@@ -166,6 +166,19 @@ def audit(
 
 
 @app.command()
+def report(
+    folders: Annotated[list[Path], typer.Argument(metavar="RUN [RUN]", help="A finished run, or two to compare.")],
+    out_file: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Where to (report.html in the run folder).")
+    ] = None,
+) -> None:
+    """Write one self-contained page on a run: scores, deciding words, all test texts, its audit; or compare two."""
+    from genspp.app.report import write_report
+
+    err.say(f"wrote {write_report(folders, out_file)}")
+
+
+@app.command()
 def explain(
     folder: RunArgument,
     texts: Annotated[list[str], typer.Argument(metavar="TEXT...", help="The texts, each in quotes.")],
@@ -275,6 +288,7 @@ def _list(text: str) -> list[str]:
 
 
 def _proceed(run: "Run", data: "Data", examples: int) -> None:
+    from genspp.app.report import report_outcome
     from genspp.app.train import proceed
 
     for note in data.notes:
@@ -283,6 +297,8 @@ def _proceed(run: "Run", data: "Data", examples: int) -> None:
         outcome = proceed(run, data, live)
     print_metrics(out, outcome.metrics)
     print_rationales(out, outcome.rationales[:examples])
+    if data.source.may_be_shown:
+        err.say(f"open {report_outcome(run, data, outcome)} in a browser to read all of it")
     err.say(f"everything is in {run.folder}")
 
 

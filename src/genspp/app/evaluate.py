@@ -29,7 +29,11 @@ def evaluate_folder(
         return evaluate(model, _rows(model, run, source, named or Columns()))
     if run is None:
         raise RunError("a model folder by itself has no test rows; name the data to evaluate on.")
-    splits = data_of(run).splits
+    return evaluate_run(model, run, data_of(run).splits)
+
+
+def evaluate_run(model: Rationalizer, run: Run, splits: Splits) -> tuple[dict[str, Any], list[Rationale]]:
+    """Return the figures of a run's model on its own test rows, references beside them, and what it says of each."""
     metrics, rationales = evaluate(model, splits.test)
     written = run.metrics()
     rate = metrics["selection_rate"]

@@ -23,6 +23,16 @@ def open_model(folder: Path) -> tuple[Rationalizer, Run | None]:
     return Rationalizer.load(run.model_folder), run
 
 
+def open_finished(folder: Path) -> tuple[Run, Rationalizer]:
+    """Open a finished run, for what is asked on its own rows."""
+    if (folder / "manifest.json").exists():
+        raise RunError("a model folder by itself has no rows to look at; give the run folder that it is in.")
+    run = Run.open(folder)
+    if not run.finished:
+        raise RunError(f"{folder} is not finished; finish it with `genspp resume {folder}` first.")
+    return run, Rationalizer.load(run.model_folder)
+
+
 def explain_typed(model: Rationalizer, texts: Sequence[str]) -> list[Rationale]:
     """Explain texts that were typed; what is not UTF-8 reaches Python as half surrogates, which nothing can print."""
     return model.explain([text.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for text in texts])

@@ -7,6 +7,7 @@
     metrics.json           its figures on the test rows
     predictions.jsonl      its labels and masks on the test rows, by id
     audit.json             what `genspp audit` found, if it was asked
+    report.html            all of it for people, test texts included (not unasked where these are hateful)
 
 A line is logged before its checkpoint is written, and lines without a checkpoint are dropped on resuming, so that a
 kill at any moment costs one generation at most and leaves no trace in what follows.
@@ -30,6 +31,11 @@ from genspp.files import naming, sha256, write_bytes, write_json
 
 Listener = Callable[[dict[str, Any], int], None]
 
+# What a run makes beside its model; none of it outlives the run.
+_MADE = (
+    "checkpoint.safetensors", "log.jsonl", "metrics.json", "predictions.jsonl", "audit.json", "report.html",
+    "comparison.html",
+)  # fmt: skip
 # What a configuration must hold, and what its data may say.
 _CONFIG = {"method": str, "settings": dict, "data": dict, "versions": dict}
 _DATA = {
@@ -64,7 +70,7 @@ class Run:
                 cls.open(folder)
             except RunError as error:
                 raise RunError(f"--force replaces runs only, and {error}") from None
-            for name in ("checkpoint.safetensors", "log.jsonl", "metrics.json", "predictions.jsonl", "audit.json"):
+            for name in _MADE:
                 (folder / name).unlink(missing_ok=True)
             (folder / "model" / "manifest.json").unlink(missing_ok=True)
         config = {**config, "versions": versions()}

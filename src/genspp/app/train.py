@@ -22,7 +22,7 @@ class Outcome:
 
 
 def proceed(run: Run, data: Data | None = None, listener: Listener | None = None) -> Outcome:
-    """Take a run to its metrics, which are written last. No text is repeated in its files."""
+    """Take a run to its metrics, which are written last. No text is repeated in these files."""
     data = data or data_of(run)
     run.listener = listener
     model = estimator_of(run).set_params(vectors=data.vectors)

@@ -100,6 +100,21 @@ def per_class_f1(
     return {name: float(f1(row)) if row.any() else None for name, row in zip(names, sums, strict=True)}
 
 
+def confusion(labels: Sequence[str], predicted: Sequence[str], classes: Sequence[str]) -> Counts:
+    """Return (classes, classes): how many texts of every class, by row, are given every class, by column."""
+    number = {name: i for i, name in enumerate(classes)}
+    matrix = np.zeros((len(classes), len(classes)), dtype=np.int64)
+    np.add.at(matrix, ([number[name] for name in labels], [number[name] for name in predicted]), 1)
+    return matrix
+
+
+def precision_recall(counts: npt.NDArray[np.generic]) -> tuple[float | None, float | None]:
+    """Return TP / (TP + FP) and TP / (TP + FN) from TP, FP, FN; `None` for 0/0."""
+    hit, false, missed = (int(count) for count in counts)
+    precision, recall = (hit / (hit + other) if hit + other else None for other in (false, missed))
+    return precision, recall
+
+
 def accuracy(labels: Sequence[str], predicted: Sequence[str]) -> float:
     """Return the share of texts whose label was predicted."""
     return float(class_counts(labels, predicted)[..., 0].sum() / len(labels))

@@ -25,6 +25,19 @@ def to_json(audit: Audit) -> dict[str, Any]:
     return {name: {**value, "verdict": said[name]} if name in said else value for name, value in figures.items()}
 
 
+def from_json(written: dict[str, Any]) -> Audit:
+    """Read what `to_json` returned."""
+    answers = {name: {key: value for key, value in written[name].items() if key != "verdict"} for name in QUESTIONS}
+    return Audit.of(written | answers)
+
+
+def alarms(audit: Audit) -> list[str]:
+    """Return the questions whose answer is that something else than the marked words may tell the label."""
+    said = verdicts(audit)
+    told = [name for name in ("mask_alone", "gaps") if said[name].startswith(("Yes", "In part"))]
+    return [f"{QUESTIONS[name]} {said[name]}" for name in told]
+
+
 def verdicts(audit: Audit) -> dict[str, str]:
     """Return a sentence for every question."""
     makers = {"mask_alone": _mask_alone, "gaps": _gaps, "eval_x": _eval_x, "rest": _rest, "eraser": _eraser}

@@ -15,20 +15,20 @@ _CLASSES_SHOWN = 5
 
 def print_audit(console: Console, audit: Audit) -> None:
     """Print the six questions."""
-    said, figures = verdicts(audit), _figures(audit)
+    said, shown = verdicts(audit), figures(audit)
     for number, (name, question) in enumerate(QUESTIONS.items(), start=1):
         console.print(Text(f"{number}. {question}", style="bold"), soft_wrap=True)
         console.print(Text(f"   {said[name]}"), soft_wrap=True)
         table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
         table.add_column(style="dim", overflow="ellipsis", no_wrap=True)
-        for _ in figures[name][0][1:]:
+        for _ in shown[name][0][1:]:
             table.add_column(justify="right", no_wrap=True)
-        for meaning, *values in figures[name]:
+        for meaning, *values in shown[name]:
             table.add_row(Text(f"   {meaning}"), *values)  # a class may be called [bold]
         console.print(table)
 
 
-def _figures(audit: Audit) -> dict[str, Rows]:
+def figures(audit: Audit) -> dict[str, Rows]:
     """Return for every question what each figure means, and the figure."""
     guessing = ("guessing by frequency", _percent(audit.guessing_clf_f1))
     model = ("the model", _percent(audit.model_clf_f1))

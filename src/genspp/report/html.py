@@ -1,16 +1,23 @@
-"""One self-contained page that shows decisions and the words they were made from."""
+"""Self-contained pages: decisions and the words they were made from, the report of a run, two runs side by side."""
 
+import base64
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader
+from markupsafe import Markup
 
 import genspp
+from genspp.data.fields import clean
 from genspp.data.tokenize import Span
 from genspp.files import write_text
 from genspp.model.rationale import Rationale
+from genspp.report.comparison import comparison_content
 from genspp.report.harmless import harmless, in_one_line
+from genspp.report.run_report import Finished, report_content
+from genspp.report.text_rows import script_json
 
 # Texts are hostile: everything that goes into the page is escaped.
 _PAGES = Environment(loader=PackageLoader("genspp", "report"), autoescape=True, trim_blocks=True)
@@ -71,3 +78,26 @@ def page(rationales: Sequence[Rationale], method: str) -> str:
 def write_page(path: Path, rationales: Sequence[Rationale], method: str) -> None:
     """Write the page to a file."""
     write_text(path, page(rationales, method))
+
+
+def report_page(run: Finished) -> str:
+    """Return the report of a run."""
+    return _report("report.html", report_content(run))
+
+
+def comparison_page(first: Finished, second: Finished) -> str:
+    """Return the comparison of two runs."""
+    return _report("comparison.html", comparison_content(first, second))
+
+
+def _report(template: str, content: dict[str, Any]) -> str:
+    """Fill a page with a script: the only one that its own policy lets run, and one that may ask for nothing."""
+    script = _PAGES.get_template("report.js").render()
+    made = _PAGES.get_template(template).render(
+        **content,
+        data=Markup(script_json(content["texts"])),
+        script=Markup(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        version=genspp.__version__,
+    )
+    return clean(made)  # the name of a file need not be UTF-8

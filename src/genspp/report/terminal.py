@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # torch is not needed to show anything
     from genspp.methods.base import Rationalizer
 
 _HIGHLIGHT = "bold black on bright_yellow"
-_METRICS = (
+METRICS = (
     ("clf_f1", "Clf-F1", "macro F1 of the labels, from the highlights alone"),
     ("full_text_clf_f1", "  full text", "the same from a predictor that sees every token"),
     ("tfidf_clf_f1", "  TF-IDF + LR", "the same from logistic regression on all words"),
@@ -114,7 +114,7 @@ def print_metrics(console: Console, metrics: dict[str, Any]) -> None:
     table.add_column(justify="left", style="bold")
     table.add_column(justify="right")
     table.add_column(style="dim")
-    for key, name, meaning in _METRICS:
+    for key, name, meaning in METRICS:
         value = metrics.get(key)
         if value is None and name.startswith(" "):  # nothing to read the figure above beside
             continue

@@ -1,0 +1,123 @@
+"""The report of a finished run, or of two beside each other: gathered from their folders and written as one page."""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from genspp.app.audit import audit_run
+from genspp.app.command import train_command
+from genspp.app.configure import Data, data_of
+from genspp.app.evaluate import evaluate_run
+from genspp.app.predict import open_finished
+from genspp.app.runs import Run
+from genspp.app.train import Outcome
+from genspp.data.corpus import Splits
+from genspp.errors import RunError, SettingsError
+from genspp.evaluation.answers import Audit
+from genspp.evaluation.verdicts import from_json
+from genspp.files import write_text
+from genspp.methods.base import METHODS
+from genspp.model.rationale import Rationale
+from genspp.report.html import comparison_page, report_page
+from genspp.report.run_report import Finished
+
+
+def write_report(folders: Sequence[Path], out: Path | None = None) -> Path:
+    """Write the report of a finished run, audited where it is not yet, or the comparison of two; return where it is."""
+    if len(folders) == 1:
+        made, name = report_page(_gather(folders[0], audited=True)), "report.html"
+    elif len(folders) == 2:
+        first, second = (_gather(folder) for folder in folders)
+        made, name = comparison_page(first, second), "comparison.html"
+    else:
+        raise SettingsError(f"there are {len(folders)} run folders; give one to report on, or two to compare.")
+    path = out or folders[0] / name
+    write_text(path, made)
+    return path
+
+
+def report_outcome(run: Run, data: Data, outcome: Outcome) -> Path:
+    """Write the report of a run that has just come to its end into its folder; it is not audited for that."""
+    path = run.folder / "report.html"
+    write_text(path, report_page(_finished(run, data, outcome.metrics, outcome.rationales, _read_audit(run))))
+    return path
+
+
+def _gather(folder: Path, audited: bool = False) -> Finished:
+    run, model = open_finished(folder)
+    data, audit = data_of(run), _read_audit(run)
+    metrics, rationales = evaluate_run(model, run, data.splits)
+    if audit is None and audited:
+        audit = audit_run(run, model, data.splits)
+    return _finished(run, data, metrics, rationales, audit)
+
+
+def _finished(
+    run: Run, data: Data, metrics: dict[str, Any], rationales: list[Rationale], audit: Audit | None
+) -> Finished:
+    name, log = run.folder.resolve().name, _read_log(run)
+    method = METHODS[run.config["method"]].title
+    return Finished(
+        name=name,
+        title=f"{method} on {data.source.called}",
+        header={
+            "Data": _data_line(run, data),
+            "Method": _method_line(run),
+            "Seed": str(run.config["settings"]["seed"]),
+            "Command": train_command(run, len(rationales[0].probabilities)),
+            "Time": _time_line(run, log),
+            "Run": f"{name}, made with genspp {run.config['versions'].get('genspp')}",
+        },
+        tokenizer=data.splits.tokenizer,
+        metrics=metrics,
+        rationales=rationales,
+        log=log,
+        repeated=_repeated(data.splits),
+        audit=audit,
+    )
+
+
+def _data_line(run: Run, data: Data) -> str:
+    rows, columns = data.splits.rows, run.config["data"]["columns"]
+    named = [f"{name} in “{column}”" for name, column in columns.items() if column is not None]
+    counts = f"{rows['train']:,} training, {rows['val']:,} validation and {rows['test']:,} test texts"
+    return "; ".join([f"{data.source.command}: {counts}", *named])
+
+
+def _method_line(run: Run) -> str:
+    settings = run.config["settings"]
+    search = f", search {settings['search']}" if "search" in settings else ""
+    return f"{METHODS[run.config['method']].title}, preset {settings['preset']}{search}"
+
+
+def _time_line(run: Run, log: Sequence[dict[str, Any]]) -> str:
+    """Return how long training took, and when the figures were written."""
+    ended = datetime.fromtimestamp((run.folder / "metrics.json").stat().st_mtime, UTC)
+    seconds = round(sum(line.get("seconds", 0) for line in log))
+    took = f"{seconds // 60} min {seconds % 60} s" if seconds >= 60 else f"{seconds} s"
+    return f"{took} of training; figures of {ended:%Y-%m-%d %H:%M} UTC"
+
+
+def _repeated(splits: Splits) -> int:
+    """Return how many test texts are training or validation texts too, word for word."""
+    train, val, test = (part.keys(splits.tokenizer) for part in (splits.train, splits.val, splits.test))
+    seen = {tuple(keys) for keys in (*train, *val)}
+    return sum(tuple(keys) in seen for keys in test)
+
+
+def _read_log(run: Run) -> list[dict[str, Any]]:
+    path = run.folder / "log.jsonl"
+    try:
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    except (OSError, ValueError):
+        raise RunError(f"{path} cannot be read; put a whole copy back, or start the run again.") from None
+
+
+def _read_audit(run: Run) -> Audit | None:
+    """Return what an audit found; None where there was none, or one of another version."""
+    try:
+        return from_json(json.loads((run.folder / "audit.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
