@@ -5,7 +5,7 @@ import pytest
 from conftest import sentences
 from genspp.app.configure import assignments, configure, data_of, estimator_of
 from genspp.app.runs import Run
-from genspp.data.records import Columns
+from genspp.data.columns import Columns
 from genspp.data.sources import Options
 from genspp.data.vectors import Vectors
 from genspp.errors import DataError, RunError, SettingsError

@@ -10,7 +10,7 @@ from genspp.app.evaluate import evaluate_folder
 from genspp.app.predict import columns_of, explain_typed, open_model, predict_file
 from genspp.app.runs import Run
 from genspp.app.train import changed_versions, proceed
-from genspp.data.records import Columns
+from genspp.data.columns import Columns
 from genspp.errors import DataError, RunError
 from genspp.methods.genspp import GenSPP
 
