@@ -114,6 +114,15 @@ def test_a_run_finds_its_data_again(table, tmp_path):
         data_of(Run(tmp_path / "old", old))
 
 
+def test_a_run_skips_the_rows_that_it_skipped(table, tmp_path):
+    table.write_text(table.read_text() + ",food\n")
+    with pytest.raises(DataError, match="line 62: the text is empty"):
+        configure(str(table), options=OPTIONS)
+    config, data = configure(str(table), options=Options(Columns(text="body"), on_bad_row="skip"))
+    assert config["data"]["on_bad_row"] == "skip" and "1 of 61 rows" in data.notes[0]
+    assert data_of(Run(tmp_path / "r", json.loads(json.dumps(config)))).splits.rows == data.splits.rows
+
+
 def test_the_tokeniser_is_the_source_s(table):
     config, data = configure(str(table), options=OPTIONS, tokenizer="characters")
     assert config["settings"]["tokenizer"] == config["data"]["tokenizer"] == data.splits.tokenizer == "characters"

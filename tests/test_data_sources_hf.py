@@ -76,13 +76,13 @@ def test_files_may_hold_the_parts_that_are_missing(tmp_path):
 
 def test_bad_rows_are_named(tmp_path):
     rows = Dataset.from_dict({"text": ["a", "", "c", None], "label": ["x", "y", "y", "x"]})
-    source = saved(tmp_path, train=rows, test=rows)
+    source = saved(tmp_path, train=rows, validation=rows, test=rows)
     with pytest.raises(
-        DataError, match=r"hf:.*set, test \(rows counted from 0\) has 2 rows .*\n  row 1: .*empty\n  row 3"
+        DataError, match=r"hf:.*set, validation \(rows counted from 0\) has 2 rows .*\n  row 1: .*empty\n  row 3"
     ):
         load_source(source)
-    splits = load_source(source, Options(Columns(), val=None, on_bad_row="skip"))
-    assert len(splits.test) == 2
+    splits = load_source(source, Options(on_bad_row="skip"))
+    assert splits.rows == {"train": 2, "val": 2, "test": 2}
 
 
 @pytest.mark.parametrize(

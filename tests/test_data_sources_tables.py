@@ -140,7 +140,7 @@ def test_all_classes_too_small_to_split_are_named_together(write):
 def test_all_labels_that_training_does_not_know_are_named_together(write):
     odd = [{"text": f"a {i}", "label": f"odd {i}", "split": "test"} for i in range(2)]
     with pytest.raises(
-        DataError, match=r"has 2 rows .*\(those have 'bad, really', .*'odd 0' of this test row.*'odd 1'"
+        DataError, match=r"has 2 rows .*\(training rows have 'bad, really', .*\n.*'odd 0' of this test row.*\n.*'odd 1'"
     ) as error:
         load_tables(write([*({**row, "split": "train"} for row in rows(30)), *odd]), Options(on_bad_row="skip"))
     assert "\n" in str(error.value)

@@ -228,7 +228,7 @@ def benchmark(
     data: Annotated[
         str,
         typer.Option(
-            help="toy, hatexplain:FOLDER and so on, or your own .csv or .jsonl with columns text, label and, where "
+            help="toy, hatexplain:FOLDER and so on, or your own file with columns text, label and, where "
             "they exist, split and highlight, known by the file's name; several with commas."
         ),
     ] = "toy",

@@ -93,8 +93,14 @@ def data_of(run: Run) -> Data:
     known = [column.name for column in dataclasses.fields(Columns)]
     try:
         columns = Columns(**{name: where["columns"].get(name) for name in known})
-        names = ("val", "test", "max_length", "tokenizer")
-        options = Options(columns, *(where[name] for name in names), where.get("on_bad_row", "error"))
+        options = Options(
+            columns,
+            where["val"],
+            where["test"],
+            where["max_length"],
+            where["tokenizer"],
+            where.get("on_bad_row", "error"),  # a run of 0.1.0 does not say
+        )
         source, fingerprint = find_source(where["source"]), where["fingerprint"]
     except (KeyError, AttributeError):
         raise RunError(f"{run.folder}/config.json does not say where its data is; start a new run.") from None

@@ -62,6 +62,7 @@ def _rows(model: Rationalizer, run: Run | None, text: str, options: Options) -> 
     if not source.takes_columns:
         return source.test_rows(options, known)
     columns = columns_of(run, named)
-    if named.highlight is None and columns.highlight not in source.fieldnames():
+    own = columns.highlight if named.highlight is None else None
+    if own is not None and own not in source.fieldnames():
         columns = replace(columns, highlight=None)  # the run's own data had one; this need not
     return source.test_rows(replace(options, columns=columns, tokenizer=model.tokenizer), known)

@@ -18,7 +18,7 @@ logger = logging.getLogger("genspp")
 def _values(table: Any, column: Any) -> list[Any]:
     """Return a column; where a Dataset numbers its classes, their names, and `None` for -1, which stands for none."""
     values = [plain(value) for value in table[column]]
-    feature = (getattr(table, "features", None) or {}).get(column)
+    feature: Any = (getattr(table, "features", None) or {}).get(column)
     if hasattr(feature, "int2str"):
         return [None if value is None or value < 0 else feature.int2str(value) for value in values]
     return values

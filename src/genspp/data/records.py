@@ -180,4 +180,4 @@ def check_known(records: Records, known: Collection[str], part: str) -> None:
             faults.add(record.number, f"the label {label!r} of this {part} row is that of no training row")
     names = [repr(label) for label in sorted(known)]
     more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
-    faults.refuse(f"those have {', '.join(names[:LISTED])}{more}")
+    faults.refuse(f"training rows have {', '.join(names[:LISTED])}{more}")

@@ -78,8 +78,12 @@ def _delimiter(text: str) -> str:
 def _lines(text: str, delimiter: str, quoted: bool = True) -> tuple[list[Line], tuple[int, str] | None]:
     """Return the cells of all lines up to broken quotes, and the line and the complaint about these, if any."""
     csv.field_size_limit(_FIELD_LIMIT)
-    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True, quoting=quoting)
+    reader = csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter=delimiter,
+        strict=True,
+        quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
+    )
     lines: list[Line] = []
     while True:
         start = reader.line_num + 1

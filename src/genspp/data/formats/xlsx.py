@@ -14,6 +14,7 @@ from genspp.data.formats.delimited import cell
 from genspp.errors import DataError
 
 _LONGEST = 32_767  # characters that Excel lets a cell hold
+_RETURN = "_x000D_"  # a carriage return in Excel's spelling; XML would make a line feed of it
 
 
 @FORMATS.register("xlsx")
@@ -48,8 +49,7 @@ class Xlsx(Format):
     def write(rows: Sequence[Mapping[str, Any]]) -> bytes:
         """Return a workbook of one sheet; lists stand there as JSON."""
         openpyxl = package("openpyxl", "formats", "An .xlsx file")
-        from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE  # after it is known to be there
-
+        illegal = package("openpyxl.cell.cell", "formats", "An .xlsx file").ILLEGAL_CHARACTERS_RE
         book, names = openpyxl.Workbook(), names_of(rows)
         for number, fields in enumerate((dict(zip(names, names, strict=True)), *rows), start=1):
             for column, name in enumerate(names, start=1):
@@ -58,7 +58,7 @@ class Xlsx(Format):
                 if isinstance(value, bool | int | float):
                     place.value = value
                     continue
-                text = ILLEGAL_CHARACTERS_RE.sub("\ufffd", cell(value))
+                text = illegal.sub("\ufffd", cell(value)).replace("\r", _RETURN)
                 if len(text) > _LONGEST:
                     raise DataError(f"a text has {len(text):,} characters, too many for Excel; write .csv instead.")
                 if text:
@@ -72,4 +72,4 @@ def _shown(value: Any) -> str:
     """Return a cell as CSV would hold it."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return cell(plain(value))
+    return cell(plain(value)).replace(_RETURN, "\r")
