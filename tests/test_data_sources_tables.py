@@ -139,11 +139,10 @@ def test_all_classes_too_small_to_split_are_named_together(write):
 
 def test_all_labels_that_training_does_not_know_are_named_together(write):
     odd = [{"text": f"a {i}", "label": f"odd {i}", "split": "test"} for i in range(2)]
-    with pytest.raises(
-        DataError, match=r"has 2 rows .*\(training rows have 'bad, really', .*\n.*'odd 0' of this test row.*\n.*'odd 1'"
-    ) as error:
-        load_tables(write([*({**row, "split": "train"} for row in rows(30)), *odd]), Options(on_bad_row="skip"))
-    assert "\n" in str(error.value)
+    path = write([*({**row, "split": "train"} for row in rows(30)), *odd])
+    said = r"has 2 rows .*\(training rows have 'bad, really', .*\):\n.*'odd 0' of this test row.*\n.*'odd 1'"
+    with pytest.raises(DataError, match=said):
+        load_tables(path, Options(on_bad_row="skip"))
 
 
 def test_texts_that_stand_in_several_parts_are_told(write):
