@@ -5,7 +5,7 @@ import pytest
 from conftest import sentences
 from genspp.app.configure import assignments, configure, data_of, estimator_of
 from genspp.app.runs import Run
-from genspp.data.records import Columns
+from genspp.data.columns import Columns
 from genspp.data.sources import Options
 from genspp.data.vectors import Vectors
 from genspp.errors import DataError, RunError, SettingsError
@@ -118,6 +118,15 @@ def test_a_run_finds_its_data_again(table, tmp_path):
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_takes_a_number_of_workers(table, method):
     assert configure(str(table), method, OPTIONS, workers=2)[0]["settings"]["workers"] == 2
+
+
+def test_a_run_skips_the_rows_that_it_skipped(table, tmp_path):
+    table.write_text(table.read_text() + ",food\n")
+    with pytest.raises(DataError, match="line 62: the text is empty"):
+        configure(str(table), options=OPTIONS)
+    config, data = configure(str(table), options=Options(Columns(text="body"), on_bad_row="skip"))
+    assert config["data"]["on_bad_row"] == "skip" and "1 of 61 rows" in data.notes[0]
+    assert data_of(Run(tmp_path / "r", json.loads(json.dumps(config)))).splits.rows == data.splits.rows
 
 
 def test_the_tokeniser_is_the_source_s(table):

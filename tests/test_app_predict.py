@@ -10,7 +10,9 @@ from genspp.app.evaluate import evaluate_folder
 from genspp.app.predict import columns_of, explain_typed, open_model, predict_file
 from genspp.app.runs import Run
 from genspp.app.train import changed_versions, proceed
-from genspp.data.records import Columns
+from genspp.data.columns import Columns
+from genspp.data.formats import FORMATS
+from genspp.data.rows import read_raw, write_rows
 from genspp.errors import DataError, RunError
 from genspp.methods.genspp import GenSPP
 
@@ -74,6 +76,28 @@ def test_predict_says_no_evidence_and_unknown_words(run, tmp_path, ending):
         if mask == 0:
             assert [row["label"] for row in found] == [default] * 2
             assert [row["highlighted_words"] for row in found] == [""] * 2
+
+
+@pytest.mark.parametrize("ending", list(FORMATS))
+def test_files_of_every_format_are_labelled_and_bad_rows_skipped(run, tmp_path, ending, caplog):
+    rows = [{"Words": '["New York", "the"]', "n": "1"}, {"Words": "", "n": "2"}, {"Words": "the goal", "n": "3"}]
+    given, out = tmp_path / f"new.{ending}", tmp_path / f"out.{ending}"
+    write_rows(given, ending, rows)
+    with pytest.raises(DataError, match="the text is empty .*--on-bad-row skip"):
+        predict_file(run.folder, str(given), str(out), Columns())
+    predict_file(run.folder, str(given), str(out), Columns(), on_bad_row="skip")
+    assert "'Words' is read as 'words'" in caplog.text and "1 of 3 rows" in caplog.text
+    written = read_raw(out)
+    assert [row.fields["n"] for row in written.rows] == ["1", "3"]
+    assert written.fieldnames[:3] == ("Words", "n", "label")
+
+
+def test_other_data_is_scored_without_its_bad_rows(run, tmp_path, caplog):
+    (tmp_path / "o.tsv").write_text("words\tlabel\nthe goal\tsport\nthe\n")
+    with pytest.raises(DataError, match="line 3: 1 fields"):
+        evaluate_folder(run.folder, str(tmp_path / "o.tsv"))
+    metrics, _ = evaluate_folder(run.folder, str(tmp_path / "o.tsv"), on_bad_row="skip")
+    assert metrics["texts"] == 1 and "1 of 2 rows" in caplog.text
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import genspp
+from genspp.data.formats import FORMATS
 from genspp.data.sources import SOURCES
 from genspp.evolution.search import STRATEGIES
 from genspp.methods import METHODS
@@ -18,7 +19,13 @@ PACKAGE = Path(genspp.__file__).parent
 BASEMENT = ["errors", "registry", "settings", "files", "streams"]
 STREET = ["kernels", "data", "model", "population", "evolution", "methods", "evaluation", "report", "app"]
 ROOMS = [*BASEMENT, *STREET, "experiments", "cli"]
-REGISTRIES: dict[str, Any] = {"METHODS": METHODS, "MASKS": MASKS, "SOURCES": SOURCES, "STRATEGIES": STRATEGIES}
+REGISTRIES: dict[str, Any] = {
+    "METHODS": METHODS,
+    "MASKS": MASKS,
+    "SOURCES": SOURCES,
+    "FORMATS": FORMATS,
+    "STRATEGIES": STRATEGIES,
+}
 # `genspp/__init__` offers names of all rooms, and imports none of them before it is asked.
 MODULES = {
     ".".join(("genspp", *path.relative_to(PACKAGE).with_suffix("").parts)): ast.parse(path.read_text("utf-8"))

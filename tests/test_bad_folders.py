@@ -53,9 +53,11 @@ def refuses(capfd, folder: Path, *arguments: object) -> str:
     out, errors = capfd.readouterr()
     assert ended.value.code == 2, errors
     assert out == ""
-    *notes, said = errors.splitlines()  # what was noted about the data
-    assert said.startswith("error: ") and said.endswith(".")
-    assert not any("Traceback" in note or note.startswith("error") for note in notes)
+    lines = errors.splitlines()  # first what was noted about the data
+    at = next(number for number, line in enumerate(lines) if line.startswith("error: "))
+    said, below = lines[at], lines[at + 1 :]
+    assert said.endswith(":" if below else ".") and all(line.startswith("  ") for line in below)  # rows, a line each
+    assert "Traceback" not in errors
     assert contents(folder) == before
     return said
 

@@ -316,6 +316,10 @@ def test_bad_tables(tmp_path):
     fails("'text'", "train", table("body,label\n" + rows), "--out", run)
     fails("'kind'", "train", table("text,label\n" + rows), "--label", "kind", "--out", run)
     fails("t.csv, line 3", "train", table("text,label\ngood,x\n ,y\n"), "--out", run)
+    said = fails("", "train", table("text,label\ngood,x\n ,y\n"), "--out", run)
+    assert "--on-bad-row skip" in said
+    fails("on_bad_row is 'drop'", "train", table("text,label\n" + rows), "--on-bad-row", "drop", "--out", run)
+    fails("highlight_form is 'x'", "train", table("text,label\n" + rows), "--highlight-form", "x", "--out", run)
     fails("at least two classes", "train", table("text,label\n" + "good,x\n" * 10), "--out", run)
     fails("t.csv, line 2", "train", table(b"text,label\ncaf\xe9,x\n"), "--out", run)
     fails("t.jsonl, line 2", "train", table('{"text": "a", "label": "b"}\n{"text": \n', "t.jsonl"), "--out", run)

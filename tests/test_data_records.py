@@ -5,7 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from genspp.data.records import Columns, read_records, read_unlabelled
+from genspp.data.columns import Columns
+from genspp.data.records import read_records, read_unlabelled
 from genspp.data.rows import write_rows
 from genspp.errors import DataError, SettingsError
 
@@ -137,6 +138,64 @@ def test_bad_rows_are_named_with_their_line(write, bad, said):
     assert f"{path}, line {4 if path.suffix == '.jsonl' else 5}:" in str(error.value)
 
 
+def test_all_bad_rows_are_told_in_one_go_or_left_out(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text,label,highlight\na b,x,0 1\n,x,\nc\nd,,\ne f,y,0 1 1\ng h,y,5\ni,z,\n")
+    with pytest.raises(DataError) as error:
+        read_records(path)
+    first, *listed = str(error.value).splitlines()
+    assert "a.csv has 5 rows that cannot be used (--on-bad-row skip leaves such rows out):" in first
+    for line, said in zip(listed, ("line 3: the text is empty", "line 4: 1 fields", "line 5: there is no label",
+                                   "line 6: the highlight mask", "line 7: the highlight has the token number"),
+                          strict=True):  # fmt: skip
+        assert line.strip().startswith(said)
+    records = read_records(path, on_bad_row="skip")
+    assert [(r.number, r.document.label, r.document.highlight) for r in records.records] == [
+        (2, "x", (0, 1)),
+        (8, "z", None),
+    ]
+    assert records.notes[:2] == (f"5 of 7 rows of {path} were left out:", "  line 3: the text is empty")
+    path.write_text("text,label\n,x\n ,y\n")
+    with pytest.raises(DataError, match="2 rows that cannot be used:"):  # nothing is left
+        read_records(path, on_bad_row="skip")
+    with pytest.raises(SettingsError, match="on_bad_row is 'warn'"):
+        read_records(path, on_bad_row="warn")
+
+
+def test_one_bad_row_is_one_sentence_that_says_what_can_be_done(tmp_path):
+    (tmp_path / "a.csv").write_text("text,label\na,x\nb,\n")
+    with pytest.raises(
+        DataError, match=r"a\.csv, line 3: there is no label \(column 'label'\) \(--on-bad-row skip .*\)\.$"
+    ):
+        read_records(tmp_path / "a.csv")
+
+
+def test_labels_that_mean_none_are_told(tmp_path):
+    (tmp_path / "a.csv").write_text("text,label\na,nan\nb,NaN\nc,nan\nd,none\n")
+    records = read_records(tmp_path / "a.csv")
+    assert records.corpus.labels == ["nan", "NaN", "nan", "none"]
+    assert [note.partition(": ")[2][:27] for note in records.notes] == [
+        "1 rows have the label 'NaN'",
+        "2 rows have the label 'nan'",
+    ]
+
+
+def test_highlights_of_characters(write):
+    text = "you are such a stupid old fool, really"
+    row = {"text": text, "label": "x"}
+    read = read_records(write([{**row, "highlight": list(range(15, 21))}, {**row, "highlight": []}]))
+    assert [record.document.highlight for record in read.records] == [(0, 0, 0, 0, 1, 0, 0, 0, 0), (0,) * 9]
+    path = write([{**row, "highlight": [0, 1, 2]}])
+    with pytest.raises(
+        DataError, match=r"data\.\w+: the highlights could be numbers of tokens or of characters; say which"
+    ):
+        read_records(path)
+    assert read_records(path, Columns(highlight_form="tokens")).records[0].document.highlight[:4] == (1, 1, 1, 0)
+    assert read_records(path, Columns(highlight_form="characters")).records[0].document.highlight[:4] == (1, 0, 0, 0)
+    with pytest.raises(SettingsError, match="highlight_form is 'words'; choose one of mask, tokens, characters, spans"):
+        read_records(path, Columns(highlight_form="words"))
+
+
 def test_wrong_kinds_in_json(tmp_path):
     with pytest.raises(DataError, match="line 1: the text is 5"):
         read_records(jsonl(tmp_path, {"text": 5, "label": "x"}))
@@ -172,6 +231,9 @@ def test_rows_to_be_labelled_come_back_whole(write):
     assert read.fieldnames == ("text", "highlight", "split", "more")
     with pytest.raises(DataError, match=r"line \d: the text is empty"):
         read_unlabelled(write([*content, {"text": " "}]))
+    skipped = read_unlabelled(write([{"text": " "}, *content]), on_bad_row="skip")
+    assert [row["text"] for row in skipped.rows] == ["Good, really", "b"] == [d.text for d in skipped.corpus]
+    assert "1 of 3 rows" in skipped.notes[0]
 
 
 def test_rows_from_standard_input(monkeypatch):

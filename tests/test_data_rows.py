@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from genspp.data.formats import FORMATS
 from genspp.data.rows import output_format, read_raw, write_rows
 from genspp.errors import DataError, SettingsError
 
@@ -35,14 +36,14 @@ def test_csv_keeps_quotes_commas_and_line_breaks(tmp_path):
         {"text": 'a, "b"\r\nc', "label": "x"},
         {"text": "d 👍", "label": "y"},
     ]
-    assert [row.line for row in raw.rows] == [2, 5]
+    assert [row.number for row in raw.rows] == [2, 5]
 
 
 def test_blank_lines_are_skipped_everywhere(tmp_path):
     raw = read_raw(csv_file(tmp_path, "\n\ntext,label\n\n  \na,x\n\n\nb,y\n\n"))
-    assert [(row.line, row.fields["text"]) for row in raw.rows] == [(6, "a"), (9, "b")]
+    assert [(row.number, row.fields["text"]) for row in raw.rows] == [(6, "a"), (9, "b")]
     raw = read_raw(csv_file(tmp_path, '\n{"text": "a"}\n   \n{"text": "b", "more": 1}\n', "data.jsonl"))
-    assert [(row.line, row.fields["text"]) for row in raw.rows] == [(2, "a"), (4, "b")]
+    assert [(row.number, row.fields["text"]) for row in raw.rows] == [(2, "a"), (4, "b")]
     assert raw.fieldnames == ("text", "more")
 
 
@@ -86,7 +87,13 @@ def test_long_fields_and_unicode_line_separators(tmp_path):
         ("a.jsonl", "[" * 100_000 + "\n", "line 1: invalid JSON"),
         ("a.jsonl", '{"a": ' + "1" * 5000 + "}\n", "line 1: invalid JSON"),
         ("a.jsonl", b'{"text": "a"}\n{"text": "\xff"}', "line 2: byte 0xff is not UTF-8"),
-        ("a.txt", "text", "neither .jsonl nor .csv"),
+        ("a.jsonl", '{"text": "a", "n": [1e400]}\n', r"line 1: invalid JSON \(the number 1e400 is too large\)"),
+        ("a.csv", b"PK\x03\x04\x14\x00", "is a zip archive, as Excel's .xlsx files are, not text"),
+        ("a.jsonl", b"PAR1\x15", "is a Parquet file, not text"),
+        ("a.tsv", b"\x1f\x8b\x08", "is compressed with gzip"),
+        ("a.txt", "text", r"does not end in \.csv, \.jsonl, \.parquet, \.tsv or \.xlsx"),
+        ("a.xlsx", "text,label\na,x\n", "is no workbook that can be read"),
+        ("a.parquet", "text,label\na,x\n", "is no Parquet file that can be read"),
     ],
 )
 def test_bad_files_are_named_with_their_line(tmp_path, name, content, said):
@@ -111,11 +118,31 @@ def test_standard_input_is_sniffed(monkeypatch, content, expected):
     assert (raw.format, raw.name, raw.rows[0].fields["text"][0]) == (expected, "standard input", "a")
 
 
-@pytest.mark.parametrize("name", ["out.csv", "out.jsonl"])
-def test_written_rows_read_back_equal(tmp_path, name):
+@pytest.mark.parametrize("ending", list(FORMATS))
+def test_written_rows_read_back_equal(tmp_path, ending):
     rows = [{"text": text, "n": str(i)} for i, text in enumerate(NASTY)]
-    write_rows(tmp_path / name, name.split(".")[1], rows)
-    assert [row.fields for row in read_raw(tmp_path / name).rows] == rows
+    write_rows(tmp_path / f"out.{ending}", ending, rows)
+    if ending == "xlsx":  # Excel cannot hold a zero byte
+        rows = [{**row, "text": row["text"].replace("\x00", "\ufffd")} for row in rows]
+    read = read_raw(tmp_path / f"out.{ending}")
+    assert read.fieldnames == ("text", "n") and read.format == ending
+    assert [row.fields for row in read.rows] == rows
+
+
+def test_all_broken_rows_are_told_in_one_go_or_kept(tmp_path):
+    path = csv_file(tmp_path, '{"a": 1}\n{"a":\n[1]\n{"a": 2}\n', "a.jsonl")
+    with pytest.raises(DataError, match=r"has 2 rows that cannot be used:\n  line 2: invalid JSON .*\n  line 3: list"):
+        read_raw(path)
+    raw = read_raw(path, keep_broken=True)
+    assert [row.number for row in raw.rows] == [1, 4] and list(raw.broken) == [2, 3]
+    with pytest.raises(DataError, match="line 1: invalid JSON"):  # nothing is left
+        read_raw(csv_file(tmp_path, '{"a"\n', "a.jsonl"), keep_broken=True)
+
+
+def test_broken_quotes_are_refused_in_any_case_with_what_was_broken_before(tmp_path):
+    path = csv_file(tmp_path, 'text,label\na\n"b" c,x\nd,y\n')
+    with pytest.raises(DataError, match=r"2 rows.*\n  line 2: 1 fields.*\n  line 3: .*no valid CSV"):
+        read_raw(path, keep_broken=True)
 
 
 def test_csv_cells_of_other_kinds(tmp_path):
@@ -137,6 +164,7 @@ def test_standard_output(capfdbinary):
 
 def test_output_format():
     assert output_format("a.CSV", "jsonl") == "csv" and output_format("-", "jsonl") == "jsonl"
+    assert output_format("a.xlsx", "csv") == "xlsx" and output_format("-", "parquet") == "csv"
     with pytest.raises(SettingsError, match=r"out\.txt"):
         output_format("out.txt", "csv")
     with pytest.raises(SettingsError, match="xml"):

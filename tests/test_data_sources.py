@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from genspp.data.records import Columns
+from genspp.data.columns import Columns
 from genspp.data.rows import write_rows
 from genspp.data.sources import SOURCES, Options, find_source, load_source
 from genspp.data.sources.toy import toy
@@ -36,7 +36,7 @@ def test_own_files(tmp_path):
 
 @pytest.mark.parametrize("source", ["tyo", "data.txt", "", "hatexplain", "folder/", "toy:", "toy:x.csv", "files"])
 def test_unknown_sources_list_the_forms(source):
-    with pytest.raises(DataError, match=r"hatexplain:FOLDER, toy, toy-contaminated, or .*\.jsonl or \.csv"):
+    with pytest.raises(DataError, match=r"hatexplain:FOLDER, hf:NAME, toy, toy-contaminated, or .*\.csv, .*\.xlsx"):
         load_source(source)
 
 
@@ -56,6 +56,8 @@ def test_missing_things():
         {"test": "a.csv"},
         {"columns": Columns(text="x")},
         {"tokenizer": "words"},
+        {"on_bad_row": "skip"},
+        {"columns": Columns(highlight_form="mask")},
         {"max_length": 19},
         {"max_length": 0},
     ],
@@ -74,6 +76,8 @@ def test_settings_that_a_source_has_no_use_for(wrong):
         ("some/hatexplain.csv", "files", True, "hatexplain.csv"),
         ("hatexplain-mine.jsonl", "files", True, "hatexplain-mine.jsonl"),
         ("eraser:movies", "files", True, "eraser:FOLDER"),
+        ("mine.parquet", "files", True, "mine.parquet"),
+        ("hf:owner/name:config", "files", True, "hf:owner/name:config"),
     ],
 )
 def test_what_a_source_says_of_itself(typed, family, shown, command):
@@ -86,7 +90,7 @@ def test_what_a_source_says_of_itself(typed, family, shown, command):
 
 def test_every_source_has_a_form_that_leads_to_it():
     for name, kind in SOURCES.items():
-        typed = "x.csv" if kind.takes_columns else kind.form(name)
+        typed = "x.csv" if name == "files" else kind.form(name)
         assert type(find_source(typed)) is kind
 
 

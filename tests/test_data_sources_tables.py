@@ -2,7 +2,8 @@ from collections import Counter
 
 import pytest
 
-from genspp.data.records import Columns, check_known, read_records
+from genspp.data.columns import Columns
+from genspp.data.records import check_known, read_records
 from genspp.data.rows import write_rows
 from genspp.data.sources import Options, load_source
 from genspp.data.sources.tables import load_tables
@@ -76,7 +77,8 @@ def test_split_column_without_a_part_splits_it_off(write):
 def test_extra_files(write):
     train, val, test = write(rows(30), "train"), write(rows(6), "val"), write(rows(9), "test")
     splits = load_tables(train, Options(val=val, test=test))
-    assert [len(splits.train), len(splits.val), len(splits.test)] == [30, 6, 9] and splits.notes == ()
+    assert [len(splits.train), len(splits.val), len(splits.test)] == [30, 6, 9]
+    assert ["6 of 6 val" in splits.notes[0], "9 of 9 test" in splits.notes[1], len(splits.notes)] == [True, True, 2]
     splits = load_tables(train, Options(test=test))
     assert [len(splits.train), len(splits.val), len(splits.test)] == [24, 6, 9]
     splits = load_tables(train, Options(val=val))
@@ -115,11 +117,54 @@ def test_unknown_label_in_another_split(write):
 def test_classes_too_small_to_split(write, count):
     content = [*rows(60), *({"text": "a", "label": "rare"} for _ in range(count))]
     if count < 5:
-        with pytest.raises(DataError, match=rf"only {count} training row\(s\) of the label 'rare'"):
+        said = rf"too few training rows to split into train, val, test of 1 label: 'rare' \({count}\); add rows"
+        with pytest.raises(DataError, match=said):
             load_tables(write(content))
     else:
         splits = load_tables(write(content))
         assert all("rare" in part.labels for part in (splits.train, splits.val, splits.test))
+
+
+def test_all_classes_too_small_to_split_are_named_together(write):
+    content = [
+        *rows(60),
+        *({"text": f"a {i}", "label": f"rare {i:02}"} for i in range(22)),
+        {"text": "b", "label": "rare 00"},
+    ]
+    with pytest.raises(
+        DataError, match=r"of 22 labels: 'rare 00' \(2\), 'rare 01' \(1\), .*'rare 19' \(1\) and 2 more; add"
+    ):
+        load_tables(write(content))
+
+
+def test_all_labels_that_training_does_not_know_are_named_together(write):
+    odd = [{"text": f"a {i}", "label": f"odd {i}", "split": "test"} for i in range(2)]
+    path = write([*({**row, "split": "train"} for row in rows(30)), *odd])
+    said = r"has 2 rows .*\(training rows have 'bad, really', .*\):\n.*'odd 0' of this test row.*\n.*'odd 1'"
+    with pytest.raises(DataError, match=said):
+        load_tables(path, Options(on_bad_row="skip"))
+
+
+def test_texts_that_stand_in_several_parts_are_told(write):
+    content = [{**row, "split": ("train", "train", "val", "test")[i % 4]} for i, row in enumerate(rows(40))]
+    assert load_tables(write(content)).notes == ()
+    twice = [{**content[0], "split": "test"}, {**content[2], "split": "test"}, {**content[1], "split": "val"}]
+    twice[0]["text"] = twice[0]["text"].upper()  # the same words
+    path = write([*content, *twice, content[0]])
+    first = 41 if path.suffix == ".jsonl" else 42
+    assert load_tables(path).notes == (
+        f"1 of 11 val rows have a text that train has too ({path}, line {first + 2}): figures on them say little "
+        "about new texts.",
+        f"2 of 12 test rows have a text that train or val has too ({path}, line {first}, line {first + 1}): figures on "
+        "them say little about new texts.",
+    )
+
+
+def test_rows_that_are_left_out_and_columns_that_are_forgiven_are_told(write):
+    content = [{"Text": row["text"], "label": row["label"]} for row in rows(30)]
+    splits = load_tables(write([*content, {"Text": "", "label": "good"}]), Options(on_bad_row="skip"))
+    assert sum(splits.rows.values()) == 30
+    assert "the column 'Text' is read as 'text'" in splits.notes[0] and "1 of 31 rows" in splits.notes[1]
 
 
 @pytest.mark.parametrize("split", ["split", "fold"])

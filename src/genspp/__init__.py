@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from genspp.data.corpus import Corpus as Corpus
+    from genspp.data.frames import read_corpus as read_corpus
     from genspp.data.vectors import Vectors as Vectors
     from genspp.data.vectors import read_glove as read_glove
     from genspp.methods.base import Rationalizer as Rationalizer
@@ -21,13 +22,14 @@ if TYPE_CHECKING:
 
 __version__ = version("genspp")
 
-__all__ = ["Corpus", "GenSPP", "Rationale", "Rationalizer", "Vectors", "__version__", "read_glove"]
+__all__ = ["Corpus", "GenSPP", "Rationale", "Rationalizer", "Vectors", "__version__", "read_corpus", "read_glove"]
 
 _PUBLIC = {
     "Corpus": "genspp.data.corpus",
     "Rationale": "genspp.model.rationale",
     "Rationalizer": "genspp.methods.base",
     "Vectors": "genspp.data.vectors",
+    "read_corpus": "genspp.data.frames",
     "read_glove": "genspp.data.vectors",
 }
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 import genspp
-from genspp.data.records import Columns
+from genspp.data.columns import Columns
+from genspp.data.rows import endings
 from genspp.data.sources import Options, forms
-from genspp.errors import GenSPPError
+from genspp.errors import GenSPPError, RowsError
 from genspp.report.harmless import json_line
 from genspp.report.terminal import (
     Live,
@@ -49,6 +50,10 @@ TextOption = Annotated[str | None, typer.Option(help="Column or field of the tex
 TokensOption = Annotated[str | None, typer.Option(help="Column or field of texts that are tokenised already.")]
 LabelOption = Annotated[str | None, typer.Option(help="Column or field of the labels.")]
 HighlightOption = Annotated[str | None, typer.Option(help="Column or field of gold highlights, if any.")]
+FormOption = Annotated[
+    str | None, typer.Option(help="mask, tokens, characters or spans: what highlights are, where they do not tell.")
+]
+BadRowOption = Annotated[str, typer.Option(help="error or skip: what becomes of rows that cannot be used.")]
 SplitOption = Annotated[str | None, typer.Option(help="Column or field that says train, val or test.")]
 
 
@@ -87,10 +92,12 @@ def train(
     tokens: TokensOption = None,
     label: LabelOption = None,
     highlight: HighlightOption = None,
+    highlight_form: FormOption = None,
     split: SplitOption = None,
     val: Annotated[Path | None, typer.Option(help="A file of validation rows.")] = None,
     test: Annotated[Path | None, typer.Option(help="A file of test rows.")] = None,
     max_length: Annotated[int | None, typer.Option(help="Leave out texts of more tokens.")] = None,
+    on_bad_row: BadRowOption = "error",
     examples: Annotated[int | None, typer.Option(min=0, help="Test texts to show (10; 0 of hateful ones).")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the run in that folder.")] = False,
 ) -> None:
@@ -104,7 +111,8 @@ def train(
         "workers": workers, "tokenizer": tokenizer,
     }  # fmt: skip
     chosen = assignments(more or [], {name: value for name, value in named.items() if value is not None})
-    options = Options(Columns(text, tokens, label, highlight, split), val, test, max_length)
+    columns = Columns(text, tokens, label, highlight, split, highlight_form)
+    options = Options(columns, val, test, max_length, on_bad_row=on_bad_row)
     config, data = configure(source, method, options, **chosen)
     if examples is None:
         examples = 10 if data.source.may_be_shown else 0
@@ -135,12 +143,15 @@ def evaluate(
     tokens: TokensOption = None,
     label: LabelOption = None,
     highlight: HighlightOption = None,
+    highlight_form: FormOption = None,
+    on_bad_row: BadRowOption = "error",
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Score a model: on its own test rows, or on all rows of another file."""
     from genspp.app.evaluate import evaluate_folder
 
-    metrics, _ = evaluate_folder(folder, source, Columns(text, tokens, label, highlight))
+    columns = Columns(text, tokens, label, highlight, highlight_form=highlight_form)
+    metrics, _ = evaluate_folder(folder, source, columns, on_bad_row)
     if as_json:
         typer.echo(json_line(metrics))
     else:
@@ -206,15 +217,16 @@ def explain(
 @app.command()
 def predict(
     folder: RunArgument,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A .jsonl or .csv file; - for standard input.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help=f"A {endings()} file; - for standard input.")],
     out_file: Annotated[str, typer.Option("--out", metavar="FILE", help="Where to; - for standard output.")],
     text: TextOption = None,
     tokens: TokensOption = None,
+    on_bad_row: BadRowOption = "error",
 ) -> None:
     """Give every row of a file its label and highlight; say where nothing is marked, and how many words are unknown."""
     from genspp.app.predict import predict_file
 
-    predict_file(folder, file, out_file, Columns(text, tokens))
+    predict_file(folder, file, out_file, Columns(text, tokens), on_bad_row)
 
 
 @app.command()
@@ -231,7 +243,7 @@ def benchmark(
     data: Annotated[
         str,
         typer.Option(
-            help="toy, hatexplain:FOLDER and so on, or your own .csv or .jsonl with columns text, label and, where "
+            help="toy, hatexplain:FOLDER and so on, or your own file with columns text, label and, where "
             "they exist, split and highlight, known by the file's name; several with commas."
         ),
     ] = "toy",
@@ -322,6 +334,8 @@ def main() -> None:
             code = app(standalone_mode=False, prog_name="genspp")
         finally:
             sys.stdout.flush()
+    except RowsError as error:
+        _fail(*str(error).splitlines())
     except GenSPPError as error:
         _fail(str(error))
     except _USAGE as error:
@@ -342,6 +356,7 @@ def main() -> None:
     sys.exit(code)
 
 
-def _fail(sentence: str) -> NoReturn:
-    err.say(f"error: {sentence}", "red")
+def _fail(sentence: str, *below: str) -> NoReturn:
+    for line in (f"error: {sentence}", *below):
+        err.say(line, "red")
     sys.exit(2)

@@ -13,6 +13,10 @@ class DataError(GenSPPError, ValueError):
     """A file, a text, a label or a highlight that cannot be used. Mend the row the message names."""
 
 
+class RowsError(DataError):
+    """Several rows of a file that cannot be used: a sentence, and below it a line per row."""
+
+
 class SettingsError(GenSPPError, ValueError):
     """A setting outside what it may be. The message names the setting and what it takes."""
 

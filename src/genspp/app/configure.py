@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from genspp.app.runs import Run
+from genspp.data.columns import Columns
 from genspp.data.corpus import Splits
-from genspp.data.records import Columns
 from genspp.data.sources import Options, Source, find_source
 from genspp.data.vectors import NAMED, Vectors, build_vectors, check_width
 from genspp.errors import RunError, SettingsError
@@ -81,6 +81,7 @@ def configure(
         "test": _absolute(options.test),
         "max_length": options.max_length,
         "tokenizer": options.tokenizer,
+        "on_bad_row": options.on_bad_row,
         "rows": data.splits.rows,
     }
     return {"method": method, "settings": settings, "data": where | _fingerprints(data)}, data
@@ -92,7 +93,14 @@ def data_of(run: Run) -> Data:
     known = [column.name for column in dataclasses.fields(Columns)]
     try:
         columns = Columns(**{name: where["columns"].get(name) for name in known})
-        options = Options(columns, where["val"], where["test"], where["max_length"], where["tokenizer"])
+        options = Options(
+            columns,
+            where["val"],
+            where["test"],
+            where["max_length"],
+            where["tokenizer"],
+            where.get("on_bad_row", "error"),  # a run of 0.1.0 does not say
+        )
         source, fingerprint = find_source(where["source"]), where["fingerprint"]
     except KeyError as error:
         raise RunError(f"{run.folder}/config.json does not say where its data is ({error}); start a new run.") from None

@@ -7,9 +7,8 @@ from typing import Any
 from genspp.app.configure import data_of, estimator_of
 from genspp.app.predict import columns_of, open_model
 from genspp.app.runs import Run
+from genspp.data.columns import Columns
 from genspp.data.corpus import Corpus, Splits
-from genspp.data.records import Columns
-from genspp.data.rows import read_raw
 from genspp.data.sources import Options, find_source
 from genspp.errors import RunError
 from genspp.evaluation import beside
@@ -21,12 +20,12 @@ SHARES = ("sufficiency", "left_over")  # what training found of its highlights o
 
 
 def evaluate_folder(
-    folder: Path, source: str | None = None, named: Columns | None = None
+    folder: Path, source: str | None = None, named: Columns | None = None, on_bad_row: str = "error"
 ) -> tuple[dict[str, Any], list[Rationale]]:
     """Return the figures of a folder's model and what it says of each row: its own test rows, or other data."""
     model, run = open_model(folder)
     if source is not None:
-        return evaluate(model, _rows(model, run, source, named or Columns()))
+        return evaluate(model, _rows(model, run, source, Options(named or Columns(), on_bad_row=on_bad_row)))
     if run is None:
         raise RunError("a model folder by itself has no test rows; name the data to evaluate on.")
     return evaluate_run(model, run, data_of(run).splits)
@@ -51,11 +50,12 @@ def references_of(run: Run, splits: Splits, rate: float) -> dict[str, float | No
     return beside.references(splits, rate, asked.seed, asked.class_weight, asked.evidence_for)
 
 
-def _rows(model: Rationalizer, run: Run | None, text: str, named: Columns) -> Corpus:
-    source, known = find_source(text), [str(name) for name in model.classes_]
+def _rows(model: Rationalizer, run: Run | None, text: str, options: Options) -> Corpus:
+    source, known, named = find_source(text), [str(name) for name in model.classes_], options.columns
     if not source.takes_columns:
-        return source.test_rows(Options(named), known)
+        return source.test_rows(options, known)
     columns = columns_of(run, named)
-    if named.highlight is None and columns.highlight not in read_raw(source.place).fieldnames:
+    own = columns.highlight if named.highlight is None else None
+    if own is not None and own not in source.fieldnames():
         columns = replace(columns, highlight=None)  # the run's own data had one; this need not
-    return source.test_rows(Options(columns, tokenizer=model.tokenizer), known)
+    return source.test_rows(replace(options, columns=columns, tokenizer=model.tokenizer), known)

@@ -1,16 +1,20 @@
 """A trained model at work: opened from its folder, asked about texts and files of texts."""
 
+import logging
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from genspp.app.runs import Run
-from genspp.data.records import Columns, read_unlabelled
+from genspp.data.columns import Columns
+from genspp.data.records import read_unlabelled
 from genspp.data.rows import output_format, write_rows
 from genspp.errors import RunError
 from genspp.methods.base import Rationalizer
 from genspp.model.rationale import Rationale
+
+logger = logging.getLogger("genspp")
 
 
 def open_model(folder: Path) -> tuple[Rationalizer, Run | None]:
@@ -43,14 +47,18 @@ def columns_of(run: Run | None, named: Columns) -> Columns:
     known = {} if run is None else run.config["data"].get("columns") or {}
     if named.text is not None or named.tokens is not None:
         known = {**known, "text": None, "tokens": None}
-    wanted = ("text", "tokens", "label", "highlight")
+    if named.highlight is not None:
+        known = {**known, "highlight_form": None}
+    wanted = ("text", "tokens", "label", "highlight", "highlight_form")
     return replace(named, **{name: known.get(name) for name in wanted if getattr(named, name) is None})
 
 
-def predict_file(folder: Path, file: str, out: str, named: Columns) -> None:
+def predict_file(folder: Path, file: str, out: str, named: Columns, on_bad_row: str = "error") -> None:
     """Write the rows of a file again, each with its label and highlight, or that there is none, and unknown words."""
     model, run = open_model(folder)
-    given = read_unlabelled(file, columns_of(run, named), model.tokenizer)
+    given = read_unlabelled(file, columns_of(run, named), model.tokenizer, on_bad_row)
+    for note in given.notes:
+        logger.warning(note)
     out_format = output_format(out, given.format)
     rationales = model.explain(given.corpus)
     rows = [

@@ -40,7 +40,7 @@ _MADE = (
 _CONFIG = {"method": str, "settings": dict, "data": dict, "versions": dict}
 _DATA = {
     "source": str, "columns": dict, "val": str | None, "test": str | None, "max_length": int | None,
-    "tokenizer": str | None, "rows": dict, "fingerprint": str, "vectors_sha256": str,
+    "tokenizer": str | None, "on_bad_row": str, "rows": dict, "fingerprint": str, "vectors_sha256": str,
 }  # fmt: skip
 _ANYWHERE = ("workers",)  # settings that change no result: a run may go on with others
 

@@ -85,7 +85,27 @@ def as_corpus(texts: Texts, tokenizer: str = "words", labels: Sequence[Any] | No
     return corpus if labels is None else _with_labels(corpus, labels)
 
 
+def column_names(table: Any) -> list[Any] | None:
+    """Return the columns of a pandas DataFrame, a Hugging Face Dataset or their like, `None` for what is none."""
+    names = getattr(table, "column_names", None) or getattr(table, "columns", None)
+    return None if names is None or not hasattr(table, "__len__") else list(names)
+
+
+def _only_column(given: Any, what: str) -> Any:
+    """Return the one column of a table that has one, and what is no table as it is."""
+    names = column_names(given)
+    if names is None:
+        return given
+    if len(names) != 1:
+        raise DataError(
+            f"{what} is a {type(given).__name__} of the columns {', '.join(map(repr, names))}; give one of them, or "
+            "read it with genspp.read_corpus."
+        )
+    return given[names[0]]
+
+
 def _documents(texts: Sequence[str] | Sequence[Sequence[str]], tokenizer: Tokenizer) -> Iterator[Document]:
+    texts = _only_column(texts, "texts")
     if isinstance(texts, str) or not hasattr(texts, "__len__"):
         raise DataError(f"texts is a {type(texts).__name__}; give a list of strings or of token lists.")
     if isinstance(texts, np.ndarray) and texts.ndim != 1:
@@ -97,6 +117,8 @@ def _documents(texts: Sequence[str] | Sequence[Sequence[str]], tokenizer: Tokeni
         elif isinstance(given, Sequence | np.ndarray) and all(isinstance(token, str) for token in given):
             tokens = [str(token) for token in given]
             text, spans = tokenizer.join(tokens)
+        elif missing(given):
+            raise DataError(f"text {number} (from 0) is missing ({given}); leave it out or fill it in.")
         else:
             raise DataError(f"text {number} (from 0) is a {type(given).__name__}; give a string or a list of tokens.")
         if not tokens:
@@ -105,6 +127,7 @@ def _documents(texts: Sequence[str] | Sequence[Sequence[str]], tokenizer: Tokeni
 
 
 def _with_labels(corpus: Corpus, labels: Sequence[Any]) -> Corpus:
+    labels = _only_column(labels, "labels")
     if len(labels) != len(corpus):
         raise DataError(f"there are {len(corpus)} texts but {len(labels)} labels; give one label per text.")
     plain = [label.item() if isinstance(label, np.generic) else label for label in labels]
@@ -112,10 +135,17 @@ def _with_labels(corpus: Corpus, labels: Sequence[Any]) -> Corpus:
     return replace(corpus, documents=tuple(replace(document, label=label) for document, label in pairs))
 
 
+def missing(value: Any) -> bool:
+    """Tell whether a value is what tables put where there is none: `None`, NaN, or pandas' NA and NaT."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and math.isnan(value)
+
+
 def check_labels(corpus: Corpus) -> None:
     """Refuse a corpus in which a label is missing."""
     for number, label in enumerate(corpus.labels):
-        if label is None or (isinstance(label, float) and math.isnan(label)):
+        if missing(label):
             raise DataError(f"label {number} (from 0) is {label}; give every text a label.")
 
 

@@ -11,6 +11,8 @@ from genspp.data.corpus import PARTS, Document
 from genspp.data.tokenize import Tokenizer
 
 _PART_NAMES = {**{part: part for part in PARTS}, "validation": "val", "valid": "val", "dev": "val"}
+# How programs write that there is no value; `none` is not among them, for many a class is called so.
+_MISSING_NAMES = ("nan", "<na>", "n/a", "null")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -60,6 +62,11 @@ def label_text(value: Any) -> str | None:
     if isinstance(value, bool | int | float):
         return json.dumps(value)
     raise ValueError(f"the label is {json.dumps(value)[:40]}; it must be a string or a number")
+
+
+def looks_missing(label: str) -> bool:
+    """Tell whether a label is how some program wrote that there is none."""
+    return label.strip().lower() in _MISSING_NAMES
 
 
 def part_name(value: Any) -> str:

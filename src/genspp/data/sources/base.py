@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Self
 
+from genspp.data.columns import Columns
 from genspp.data.corpus import Corpus, Document, Splits
-from genspp.data.records import Columns
+from genspp.data.faults import check_on_bad_row
 from genspp.errors import DataError, SettingsError
 from genspp.registry import Registry
 
@@ -20,13 +21,17 @@ SOURCES: Registry[type["Source"]] = Registry("data", "genspp.data.sources")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What may be asked of a source. All but `max_length` is for one's own files only; `None` is no wish."""
+    """What may be asked of a source. All but `max_length` is for one's own data only; `None` is no wish.
+
+    on_bad_row: whether rows that cannot be used are an error, or are skipped and told.
+    """
 
     columns: Columns = field(default_factory=Columns)
     val: Path | str | None = None
     test: Path | str | None = None
     max_length: int | None = None
     tokenizer: str | None = None
+    on_bad_row: str = "error"
 
 
 @dataclass(frozen=True)
@@ -80,12 +85,18 @@ class Source(ABC):
     def load(self, options: Options | None = None) -> Splits:
         """Read or make the data."""
         options = options or Options()
-        named = options.columns != Columns() or any((options.val, options.test, options.tokenizer))
-        if named and not self.takes_columns:
-            raise SettingsError(f"Columns, --val, --test and a tokenizer are for your own files, not for {self.name}.")
+        check_on_bad_row(options.on_bad_row)
+        if not self.takes_columns and options != Options(max_length=options.max_length):
+            raise SettingsError(
+                f"Columns, --val, --test, --on-bad-row and a tokenizer are for your own files, not for {self.name}."
+            )
         if options.max_length is not None and options.max_length < 1:
             raise SettingsError(f"max_length is {options.max_length}; it must be at least 1.")
         return self._load(options)
+
+    def fieldnames(self) -> tuple[str, ...]:
+        """Return the columns that the source has, where they may be named."""
+        return ()
 
     def test_rows(self, options: Options, known: Collection[str]) -> Corpus:
         """Return the rows that a model from elsewhere, which knows these labels, is scored on."""

@@ -29,7 +29,7 @@ class Texts:
             for row in read_raw(folder / "docs.jsonl").rows:
                 docid, document = row.fields.get("docid"), row.fields.get("document")
                 if not isinstance(docid, str) or not isinstance(document, str):
-                    raise DataError(f"{folder / 'docs.jsonl'}, line {row.line}: there is no docid or no document.")
+                    raise DataError(f"{folder / 'docs.jsonl'}, line {row.number}: there is no docid or no document.")
                 self._known[docid] = clean(document)
 
     def __getitem__(self, docid: str) -> str:
@@ -111,7 +111,7 @@ class Eraser(Source):
                 try:
                     documents.append(_document(row.fields, texts))
                 except ValueError as error:
-                    raise DataError(f"{path}, line {row.line}: {error}.") from None
+                    raise DataError(f"{path}, line {row.number}: {error}.") from None
             parts[part] = Corpus(short_enough(documents, options.max_length, str(path)), _CUT.name)
             total += len(documents)
         return Splits(**parts, notes=left_out_note(total, sum(map(len, parts.values())), options.max_length))

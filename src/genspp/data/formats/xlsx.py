@@ -1,0 +1,75 @@
+"""Excel workbooks, by the package openpyxl: the first sheet, its first row that is not blank being the header.
+
+A cell is read as CSV would hold it: a text. Rows have the numbers that the sheet shows.
+"""
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+from zipfile import BadZipFile
+
+from genspp.data.faults import Faults
+from genspp.data.formats.base import FORMATS, Format, Row, Table, check_distinct, names_of, package, plain
+from genspp.data.formats.delimited import cell
+from genspp.errors import DataError
+
+_LONGEST = 32_767  # characters that Excel lets a cell hold
+_RETURN = "_x000D_"  # a carriage return in Excel's spelling; XML would make a line feed of it
+
+
+@FORMATS.register("xlsx")
+class Xlsx(Format):
+    """Office Open XML workbooks."""
+
+    @staticmethod
+    def read(content: bytes, faults: Faults) -> Table:
+        """Return the rows of the first sheet; columns without a name are left out, as are blank rows."""
+        openpyxl = package("openpyxl", "formats", "An .xlsx file")
+        try:
+            sheet = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True).worksheets[0]
+            sheet.reset_dimensions()  # some programs note them wrongly
+            lines = [[_shown(value) for value in values] for values in sheet.iter_rows(values_only=True)]
+        except (BadZipFile, KeyError, ValueError, IndexError, OSError) as error:
+            raise DataError(
+                f"{faults.name} is no workbook that can be read ({error}); save it again as .xlsx."
+            ) from None
+        filled = [(number, cells) for number, cells in enumerate(lines, start=1) if any(text.strip() for text in cells)]
+        if not filled:
+            return (), []
+        (number, header), *others = filled
+        named = {column: name for column, name in enumerate(header) if name.strip()}
+        names = tuple(named.values())
+        check_distinct(names, f"{faults.name}, row {number}")
+        return names, [
+            Row(number, {name: cells[column] if column < len(cells) else "" for column, name in named.items()})
+            for number, cells in others
+        ]
+
+    @staticmethod
+    def write(rows: Sequence[Mapping[str, Any]]) -> bytes:
+        """Return a workbook of one sheet; lists stand there as JSON."""
+        openpyxl = package("openpyxl", "formats", "An .xlsx file")
+        illegal = package("openpyxl.cell.cell", "formats", "An .xlsx file").ILLEGAL_CHARACTERS_RE
+        book, names = openpyxl.Workbook(), names_of(rows)
+        for number, fields in enumerate((dict(zip(names, names, strict=True)), *rows), start=1):
+            for column, name in enumerate(names, start=1):
+                value = fields.get(name)
+                place = book.active.cell(number, column)
+                if isinstance(value, bool | int | float):
+                    place.value = value
+                    continue
+                text = illegal.sub("\ufffd", cell(value)).replace("\r", _RETURN)
+                if len(text) > _LONGEST:
+                    raise DataError(f"a text has {len(text):,} characters, too many for Excel; write .csv instead.")
+                if text:
+                    place.value, place.data_type = text, "s"  # a text that begins with = is no formula
+        file = io.BytesIO()
+        book.save(file)
+        return file.getvalue()
+
+
+def _shown(value: Any) -> str:
+    """Return a cell as CSV would hold it."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return cell(plain(value)).replace(_RETURN, "\r")
