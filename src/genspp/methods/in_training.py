@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from genspp.kernels.inputs import Table
 from genspp.kernels.lanes import WIDTH
-from genspp.kernels.losses import Omega, regularise, task_loss
+from genspp.kernels.losses import Omega, imitation, regularise, task_loss
 from genspp.kernels.memory import Floats, floats
 from genspp.methods.masks import Mask
 from genspp.model.networks import Generator, Predictor
@@ -49,10 +49,23 @@ class GeneratorInTraining(NetworkInTraining):
         """Add to the gradient of the weights, given that of the logits of the last draw."""
         self.learn(self.network.tokens_back(batch, self._used, d_logits))
 
+    def imitate(self, batch: Batch, targets: Floats, counted: Floats) -> None:
+        """Add to the gradient of the weights that of the mean cross-entropy of a selection.
+
+        targets: 1 for what is to be selected, counted: 1 for what the mean is over; both (places, WIDTH).
+        """
+        used, cells, gradient = self.weights, batch.cells, floats(batch.cells)
+        margins, share = self._margins(self.network.tokens(batch, used), cells), 1 / counted[:cells].sum(dtype=float)
+        imitation(batch.places, margins, targets, counted, share, gradient)
+        if self.network.sizes.outputs == 2:
+            gradient = np.concatenate([-gradient[:cells], gradient[:cells]])
+        self.learn(self.network.tokens_back(batch, used, gradient))
+
     def margins(self, batch: Batch) -> Floats:
         """Return by how much selecting is preferred to dropping, (places, WIDTH); nobody goes back."""
-        logits = self.network.tokens(batch, self.weights, keep=False)
-        cells = batch.cells
+        return self._margins(self.network.tokens(batch, self.weights, keep=False), batch.cells)
+
+    def _margins(self, logits: Floats, cells: int) -> Floats:
         return logits[:cells] if self.network.sizes.outputs == 1 else logits[cells : 2 * cells] - logits[:cells]
 
 
