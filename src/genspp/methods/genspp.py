@@ -136,7 +136,7 @@ class GenSPP(Rationalizer):
             self.history_.append(line)
             recorder.record(
                 {**line, "seconds": round(perf_counter() - started, 3)},
-                {"history": self.history_, **search.state()},
+                {"history": self.history_, "generator": search.best().genome, **search.state()},
                 settings["generations"] + 1,
             )
         return search

@@ -237,7 +237,8 @@ class GradientRationalizer(Rationalizer):
             loop.close_epoch(figures["val_loss"])
             self.history_.append(line)
             seconds = round(perf_counter() - started, 3)
-            recorder.record({**line, "seconds": seconds}, {"history": self.history_, **loop.state()}, epochs)
+            state = {"history": self.history_, "generator": session.generators[0].flat, **loop.state()}
+            recorder.record({**line, "seconds": seconds}, state, epochs)
         if loop.stopping.best_epoch is None:
             logger.warning("the validation loss was never a number; the model is not trained. Lower learning_rate.")
         loop.end()

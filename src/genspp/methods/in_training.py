@@ -13,6 +13,7 @@ from genspp.methods.masks import Mask
 from genspp.model.networks import Generator, Predictor
 from genspp.model.optimizer import Adam
 from genspp.model.passes import Batch, Network
+from genspp.model.weights import kernel_order, unpack
 
 
 class NetworkInTraining:
@@ -26,6 +27,11 @@ class NetworkInTraining:
     def weights(self) -> Floats:
         """The present weights, in the kernels' order."""
         return self.optimizer.vector.numbers[self._places]
+
+    @property
+    def flat(self) -> Floats:
+        """The present weights, in torch's order."""
+        return unpack(self.weights, kernel_order(self.network.sizes))
 
     def learn(self, gradient: Floats) -> None:
         """Add to the gradient of the weights."""
