@@ -21,8 +21,8 @@ LOOKS = 60  # at most, spread evenly over the steps
 class Progress(Columns):
     """The generator after some of the steps: epochs of a gradient method, generations (of which the best) of a search.
 
-    steps, seconds: up to here, the first step counted. selection_rate: R on validation rows. hl_f1: on test rows; no
-    number where there are no gold highlights.
+    steps, seconds: up to here, the first step counted. selection_rate, hl_f1: on test rows; the latter no number where
+    there are no gold highlights.
     """
 
     steps: tuple[float, ...]
@@ -47,9 +47,9 @@ def progress_of(run: FollowedRun, data: Data) -> Progress:
     @cache
     def look(generator: bytes) -> tuple[float, float]:
         load_flat(subject.model.generator, np.frombuffer(generator, np.float32))
-        val, test = (part.data.split(select(subject.model, part.data)) for part in (subject.val, subject.test))
-        found = hl_f1(test, gold)
-        return selection_rate(val), math.nan if found is None else found
+        masks = subject.test.data.split(select(subject.model, subject.test.data))
+        found = hl_f1(masks, gold)
+        return selection_rate(masks), math.nan if found is None else found
 
     lines = run.lines()
     seconds = np.cumsum([line["seconds"] for line in lines])
