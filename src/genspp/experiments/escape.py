@@ -44,11 +44,6 @@ class Way(NamedTuple):
         """Whether the start told the label."""
         return self.told > self.idle + LOCKED_IN
 
-    @property
-    def escaped(self) -> bool:
-        """Whether all runs have recovered."""
-        return self.recovered == self.runs
-
 
 def way_out(skewed: Sequence[Result], clean: Sequence[Result]) -> Way | None:
     """Return the way out of a start; None where it, or the clean start, has not been run."""

@@ -27,7 +27,7 @@ class Band(NamedTuple):
 
 
 class Selection(NamedTuple):
-    """Of the texts of every class the share that has its first, second... token selected, at the start and in the end."""
+    """Of the texts of every class the share with the first, second... token selected, at the start and in the end."""
 
     name: str
     classes: Sequence[str]
@@ -44,13 +44,17 @@ def progress_figure(path: Path, title: str, panels: Mapping[str, Sequence[Band]]
     turns = zip(names, cycle(COLOURS), [style for style in STYLES for _ in COLOURS], strict=False)
     looks = {name: (colour, style) for name, colour, style in turns}
     figure = Figure(figsize=(4.2 * len(panels), 5.2), layout="constrained")
-    for axes, (start, bands) in zip(figure.subplots(1, len(panels), sharey=True, squeeze=False)[0], panels.items(), strict=True):
+    for axes, (start, bands) in zip(
+        figure.subplots(1, len(panels), sharey=True, squeeze=False)[0], panels.items(), strict=True
+    ):
         for band in bands:
             colour, style = looks[band.name]
             style, width = (style, 1.8) if band.looked_at else (":", 0.9)
             axes.plot(band.shares, band.values.mean(0), color=colour, linestyle=style, linewidth=width, label=band.name)
             if band.looked_at and len(band.values) > 1:
-                axes.fill_between(band.shares, band.values.min(0), band.values.max(0), color=colour, alpha=0.12, linewidth=0)
+                axes.fill_between(
+                    band.shares, band.values.min(0), band.values.max(0), color=colour, alpha=0.12, linewidth=0
+                )
         axes.set_title(start, fontsize=11, color=INK, loc="left")
         axes.set_xlabel("share of the run's epochs or generations, %", color=INK)
         axes.set(xlim=(0, 100), ylim=(0, 100))
@@ -59,7 +63,9 @@ def progress_figure(path: Path, title: str, panels: Mapping[str, Sequence[Band]]
             axes.spines[side].set_visible(False)
         axes.grid(axis="y", color=MUTED, alpha=0.2)
     figure.axes[0].set_ylabel("Hl-F1: agreement with the gold highlights, %", color=INK)
-    handles = {label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    handles = {
+        label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
     figure.legend(handles.values(), handles, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
     figure.suptitle(title, fontsize=11, color=INK, x=0.01, ha="left")
     save(figure, path)
@@ -70,7 +76,7 @@ def selection_figure(path: Path, title: str, rows: Sequence[Selection]) -> None:
 
     A diagonal is the code: the place of the selected token tells the class.
     """
-    figure = Figure(figsize=(8.4, 1.0 + 0.95 * max(len(rows), 1)), layout="constrained")
+    figure = Figure(figsize=(8.4, 1.4 + 0.95 * max(len(rows), 1)), layout="constrained")
     panels = figure.subplots(max(len(rows), 1), 2, squeeze=False)
     shown = None
     for (left, right), row in zip(panels, rows, strict=False):
@@ -89,7 +95,8 @@ def selection_figure(path: Path, title: str, rows: Sequence[Selection]) -> None:
         axes.set_xlabel("place of the token in the text", fontsize=9, color=INK)
     if shown is not None:
         bar = figure.colorbar(shown, ax=panels, pad=0.02, shrink=0.6)
-        bar.set_label("texts of the class that have it selected", color=INK, fontsize=9)
+        bar.set_label("share of texts", color=INK, fontsize=9)
+        bar.ax.tick_params(colors=MUTED, labelsize=7)
         bar.outline.set_visible(False)  # type: ignore[operator]
     figure.suptitle(title, fontsize=11, color=INK, x=0.01, ha="left")
     save(figure, path)
