@@ -35,12 +35,8 @@ def draw_skew(board: Board, folder: Path) -> list[Path]:
         drawn += [folder / f"{progress}.png", folder / f"{places}.png"]
         progress_figure(drawn[-2], f"{where}: Hl-F1 on test texts while training goes on", panels)
         most, last = max(levels.items(), key=lambda level: level[0])
-        selections = [_selection(line) for line in last]
-        selection_figure(
-            drawn[-1],
-            f"{where}, skewed for {most} epochs, one seed: of the texts of a class, how many have a token selected",
-            selections,
-        )
+        what = f"{where}, skewed for {most} epochs, one seed: texts of a class that have a token selected"
+        selection_figure(drawn[-1], what, [_selection(line) for line in last])
     return drawn
 
 

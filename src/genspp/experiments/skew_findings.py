@@ -26,12 +26,13 @@ def level_sentences(board: Board, data: str, preset: str, epochs: int) -> str:
 
 
 def _starts(found: Sequence[tuple[Line, Way]]) -> str:
-    shares = sorted((100 * way.told, line.name) for line, way in found)
+    shares = sorted((way.told, line.name) for line, way in found)
+    least, most = (f"{100 * share:.1f} % ({name})" for share, name in (shares[0], shares[-1]))
     locked = [line.name for line, way in found if way.locked_in]
     return (
-        f"the first places tell {shares[0][0]:.1f} % ({shares[0][1]}) to {shares[-1][0]:.1f} % ({shares[-1][1]}) of the "
-        f"labels at the start; without regard to the words they can tell {100 * found[0][1].idle:.1f} %. Locked in, by "
-        f"more than {100 * LOCKED_IN:.0f} points above that: {'; '.join(locked) if locked else 'nobody'}."
+        f"the first places tell {least} to {most} of the labels at the start; without regard to the words they can "
+        f"tell {100 * found[0][1].idle:.1f} %. Locked in, by more than {100 * LOCKED_IN:.0f} points above that: "
+        f"{'; '.join(locked) if locked else 'nobody'}."
     )
 
 
@@ -47,15 +48,15 @@ def gradient_sentence(board: Board, data: str) -> str:
     guided, bare = (_ours(board, data, preset) for preset in ("sound", "paper"))
     if not guided:
         return f"{data_title(data)}: {NOT_RUN.lower()}"
-    locked, without = ([way for way in ways if way.locked_in] for ways in (guided, bare))
+    locked, locked_bare = ([way for way in ways if way.locked_in] for ways in (guided, bare))
     if not locked:
         answer = "undecided, for no start under preset sound was locked in"
     else:
         back, runs = sum(way.recovered for way in locked), sum(way.runs for way in locked)
         answer = "no" if back == runs else "yes" if not back else f"in {runs - back} of {runs} runs"
     said = [_tally("With gradient (preset sound)", locked or guided)]
-    if without:
-        said.append(_tally("By crossover and mutation alone (preset paper, both ways)", without))
+    if bare:
+        said.append(_tally("By crossover and mutation alone (preset paper, both ways)", locked_bare or bare))
     return f"{data_title(data)}: {answer}. {' '.join(said)}"
 
 
