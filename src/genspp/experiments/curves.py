@@ -19,6 +19,7 @@ from genspp.app.configure import Data
 from genspp.app.predict import open_model
 from genspp.app.runs import Run
 from genspp.data.encode import Mask
+from genspp.errors import RunError
 from genspp.evaluation.judges import subject_of
 from genspp.evaluation.metrics import hl_f1, selection_rate
 from genspp.files import write_bytes
@@ -42,6 +43,8 @@ class FollowedRun(Run):
 
     def best(self, line: dict[str, Any]) -> bytes:
         """Return the weights of the generator after a line of the log, as bytes."""
+        if not self._best(line).exists():
+            raise RunError(f"{self._best(line)} is missing; remove that run's folder, and run the benchmark again.")
         return self._best(line).read_bytes()
 
     def _best(self, line: dict[str, Any]) -> Path:
