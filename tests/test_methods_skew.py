@@ -1,7 +1,7 @@
 """Starts that are locked in: what is learnt is what is logged, and nothing of it leaks into what follows."""
 
 import copy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -14,18 +14,24 @@ from genspp.app.runs import read_checkpoint
 from genspp.data.encode import Encoded
 from genspp.errors import SettingsError
 from genspp.methods import METHODS, genspp, gradient
+from genspp.methods.fr import FR
 from genspp.methods.gradient import GradientRationalizer
-from genspp.methods.skew import Code, skew
+from genspp.methods.skew import NEVER_SKEWED, Code, skew
 from genspp.model.inference import select
 from genspp.model.passes import prepare
 from genspp.model.weights import flatten, load_flat
 from genspp.population import evaluator
 from genspp.population.compiled import CompiledEvaluator
+from genspp.settings import Setting
 from genspp.streams import Purpose, epoch_order, seed_of
 from gradient_tools import QUICK, TABLE, Notebook, prepared
 from gradient_tools import TEXTS as NINE
 
-KINDS = [kind for kind in METHODS.values() if issubclass(kind, GradientRationalizer)]
+KINDS = [
+    kind
+    for kind in METHODS.values()
+    if issubclass(kind, GradientRationalizer) and kind.declared["skew_epochs"] is not NEVER_SKEWED
+]
 TEXTS, LABELS = sentences(180)
 SKEWED = QUICK | {"hidden": 8, "skew_epochs": 12, "max_epochs": 2, "label_columns": False}
 SEARCHED = {"population": 4, "generations": 2, "hidden": 8, "min_steps": 30, "max_epochs": 5, "workers": 1}
@@ -156,6 +162,15 @@ def test_it_is_the_cross_entropy_of_the_first_places_by_torch(kind):
             F.binary_cross_entropy_with_logits(margins[there], wanted[there].float()).backward()
             optimizer.step()
     assert flatten(model.model_.generator) == pytest.approx(flatten(twin), abs=2e-5)
+
+
+def test_a_method_may_refuse():
+    class Guest(FR):
+        own: ClassVar[dict[str, Setting]] = {"skew_epochs": NEVER_SKEWED}
+
+    assert Guest().settings()["skew_epochs"] == 0
+    with pytest.raises(SettingsError, match="skew_epochs is 5; it takes 0"):
+        Guest(skew_epochs=5).settings()
 
 
 # ---- GenSPP

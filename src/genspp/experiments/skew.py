@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from genspp.experiments import paper
-from genspp.experiments.names import OURS, declares
+from genspp.experiments.names import OURS, can_be_skewed
 
 # Epochs of skewing, and how many seeds at most. The last is ours: the published ones hardly teach the code.
 LEVELS = {5: 2, 10: 5, 15: 2, 20: 2, 200: 3}
@@ -28,9 +28,9 @@ class Start(NamedTuple):
 
 
 def starts(method: str, preset: str, *, quick: bool = False) -> Iterator[Start]:
-    """Return the starts of a method; without a setting for it there is none. quick: those of the main level only."""
+    """Return the starts of a method, if it has any. quick: those of the main level only."""
     levels = {MAIN: LEVELS[MAIN]} if quick else LEVELS
-    if not declares(method, "skew_epochs"):
+    if not can_be_skewed(method):
         return
     if method != OURS:
         for epochs, seeds in levels.items():

@@ -7,7 +7,7 @@ import numpy as np
 
 from genspp.experiments.board import Board
 from genspp.experiments.escape import profile
-from genspp.experiments.names import OURS, data_title, declares, methods
+from genspp.experiments.names import OURS, can_be_skewed, data_title, methods
 from genspp.experiments.results import Result
 from genspp.experiments.skew import BOTH_WAYS, LOCKED, MAIN, SIGMAS
 from genspp.experiments.skew_tables import Line, lines, title
@@ -56,7 +56,7 @@ def _clean(board: Board, data: str, preset: str) -> Iterator[Band]:
     for method in methods():
         variant = BOTH_WAYS if method == OURS and preset == "paper" else ""
         runs = board.find(data, preset, method, variant)
-        if runs and declares(method, "skew_epochs"):
+        if runs and can_be_skewed(method):
             yield _band(title(method, f"K=0 {variant}"), runs)
 
 

@@ -22,7 +22,7 @@ from genspp.errors import GenSPPError, RunError
 from genspp.experiments.ablation import settings_of
 from genspp.experiments.curves import FollowedRun, curve_of
 from genspp.experiments.grid import Trial
-from genspp.experiments.names import REFERENCES, declares
+from genspp.experiments.names import REFERENCES, can_be_skewed
 from genspp.experiments.progress import progress_of
 from genspp.experiments.recipe import Recipe
 from genspp.experiments.results import Predictions, code_version, machine, peak_memory_mb, write_result
@@ -74,7 +74,7 @@ def _trained(trial: Trial, runs: Path, progress: Progress | None) -> dict[str, A
     from genspp.app.train import proceed
 
     config, data = configure(trial.source, trial.method, preset=trial.preset, seed=trial.seed, **trial.settings)
-    run = _open(runs / trial.folder, config, FollowedRun if declares(trial.method, "skew_epochs") else Run)
+    run = _open(runs / trial.folder, config, FollowedRun if can_be_skewed(trial.method) else Run)
     clock = _Clock(progress)
     outcome = proceed(run, data, clock)
     lines = [json.loads(line) for line in (run.folder / "log.jsonl").read_text(encoding="utf-8").splitlines()]

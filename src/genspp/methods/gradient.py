@@ -237,7 +237,8 @@ class GradientRationalizer(Rationalizer):
             loop.close_epoch(figures["val_loss"])
             self.history_.append(line)
             seconds = round(perf_counter() - started, 3)
-            state = {"history": self.history_, "generator": session.generators[0].flat, **loop.state()}
+            state = {"history": self.history_, **loop.state()}
+            state |= {"generator": own.flat for own in session.generators[:1]}
             recorder.record({**line, "seconds": seconds}, state, epochs)
         if loop.stopping.best_epoch is None:
             logger.warning("the validation loss was never a number; the model is not trained. Lower learning_rate.")

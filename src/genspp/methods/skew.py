@@ -22,6 +22,8 @@ from genspp.settings import Setting, whole
 from genspp.streams import Purpose, epoch_order, seed_of
 
 SKEW_EPOCHS = Setting(0, whole(0), "epochs that a generator first learns to write the label into the first places")
+# For a method whose highlights are not the tokens of which a generator prefers to select them.
+NEVER_SKEWED = Setting(0, (lambda value: value == 0, "0"), "this method has no start that could be skewed")
 _SHOWN = 10  # places whose selection is told
 
 Flags = npt.NDArray[np.bool_]
