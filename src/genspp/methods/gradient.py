@@ -238,7 +238,8 @@ class GradientRationalizer(Rationalizer):
             self.history_.append(line)
             seconds = round(perf_counter() - started, 3)
             state = {"history": self.history_, **loop.state()}
-            state |= {"generator": own.flat for own in session.generators[:1]}
+            if session.generators:
+                state["generator"] = session.generators[0].flat
             recorder.record({**line, "seconds": seconds}, state, epochs)
         if loop.stopping.best_epoch is None:
             logger.warning("the validation loss was never a number; the model is not trained. Lower learning_rate.")
