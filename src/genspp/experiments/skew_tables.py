@@ -6,7 +6,7 @@ from typing import NamedTuple
 from genspp.experiments.board import Board, metric_cell, over_seeds
 from genspp.experiments.escape import RECOVERED, Way, clean, way_out
 from genspp.experiments.names import data_title, method_title, methods
-from genspp.experiments.paper_tables import METRICS, SEEDS, Cells, general_notes
+from genspp.experiments.paper_tables import METRICS, SEEDS, Cells, run_notes
 from genspp.experiments.results import Result
 from genspp.experiments.skew import BOTH_WAYS, LEVELS, epochs_of, published, starts
 from genspp.report.result_table import Cell, Column, ResultTable, Row
@@ -76,7 +76,7 @@ def skew_table(board: Board, data: str, preset: str) -> ResultTable | None:
     runs = [run for line in found for run in line.runs if "G=" not in run.variant]
     idle = [f"{100 * line.way.idle:.1f} %" for line in found if line.way is not None][:1]
     told = [("", f"Without regard to the words the first places can tell {share} of the labels.") for share in idle]
-    notes = (*general_notes(data, runs)[1:], *(("", note) for note in _NOTES), *told)
+    notes = (*run_notes(data, runs), *(("", note) for note in _NOTES), *told)
     return ResultTable(f"{data_title(data)}, preset {preset}: starts that are locked in", COLUMNS, tuple(rows), notes)
 
 

@@ -1,4 +1,7 @@
-"""Two figures of training from a locked-in start: how highlights get better, and where they are before and after."""
+"""Two figures of training from a locked-in start: how highlights get better, and where they are before and after.
+
+matplotlib, which takes its time, is imported where something is drawn.
+"""
 
 from collections.abc import Mapping, Sequence
 from itertools import cycle
@@ -7,9 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.figure import Figure
-
-from genspp.report.figures import COLOURS, INK, MUTED, save
 
 STYLES = ("-", "--", ":")  # a further one when the colours begin anew
 
@@ -40,6 +40,10 @@ def progress_figure(path: Path, title: str, panels: Mapping[str, Sequence[Band]]
 
     A method has one colour in all panels. What was not looked at on its way is a thin dotted line at its end.
     """
+    from matplotlib.figure import Figure
+
+    from genspp.report.figures import COLOURS, INK, MUTED, save
+
     names = dict.fromkeys(band.name for bands in panels.values() for band in bands)
     turns = zip(names, cycle(COLOURS), [style for style in STYLES for _ in COLOURS], strict=False)
     looks = {name: (colour, style) for name, colour, style in turns}
@@ -76,6 +80,10 @@ def selection_figure(path: Path, title: str, rows: Sequence[Selection]) -> None:
 
     A diagonal is the code: the place of the selected token tells the class.
     """
+    from matplotlib.figure import Figure
+
+    from genspp.report.figures import INK, MUTED, save
+
     figure = Figure(figsize=(8.4, 1.4 + 0.95 * max(len(rows), 1)), layout="constrained")
     panels = figure.subplots(max(len(rows), 1), 2, squeeze=False)
     shown = None
