@@ -26,7 +26,8 @@ def predictions(hits: int, right: int) -> Predictions:
 def made_run(method: str, seed: int, *, hits: int = 8, right: int = 8, **changes) -> Result:
     """Return a run. changes: of data, preset, variant, benchmark, vectors, selection_rate, seconds, parameters.
 
-    beside: the references among its figures, audit: an `Audit`; files of older runs have neither.
+    beside: the references among its figures, audit: an `Audit`; files of older runs have neither. more: what else its
+    file holds.
     """
     given = predictions(hits, right)
     key = {
@@ -61,6 +62,7 @@ def made_run(method: str, seed: int, *, hits: int = 8, right: int = 8, **changes
             "peak_memory_mb": 100.0,
         },
         "predictions": given.to_json(),
+        **changes.get("more", {}),
     }
     if "audit" in changes:
         content["audit"] = changes["audit"].figures()

@@ -239,7 +239,7 @@ def methods(name: Annotated[str | None, typer.Argument(help="One method; all by 
 
 @app.command()
 def benchmark(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="table1, alpha, ablation, cost or figures.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="table1, alpha, ablation, skew, cost or figures.")],
     data: Annotated[
         str,
         typer.Option(

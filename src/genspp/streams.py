@@ -27,6 +27,7 @@ class Purpose(StrEnum):
     COMPANIONS = "companions"  # those of networks that are trained beside the model
     ORDER = "order of the rows"  # in an epoch
     NOISE = "noise"  # of the masks in an epoch
+    SKEW = "skew"  # the seed of all that is drawn for a start that is locked in
     SAMPLE = "sampled highlight"  # of a text, at evaluation
     RANDOM_HIGHLIGHTS = "random highlights"  # so many in every text
     RANDOM_TOKENS = "random tokens"  # a share of all

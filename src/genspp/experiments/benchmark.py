@@ -1,11 +1,11 @@
 """The paper's tables and figures, from the grid of runs to the files that show them.
 
-results/table1/*.json, alpha/, ablation/      one small file per finished run (see `results`)
+results/table1/*.json, alpha/, ablation/...   one small file per finished run (see `results`)
 results/tables/*.md, *.tex                    made from those files alone
 results/vectors-100d/table1/*.json            the same, of runs with other word vectors (--out results/vectors-100d)
-results/figures/*.png, figures.json           the paper's two figures, with the numbers in them, and the ablation's
+results/figures/*.png, figures.json           the paper's two figures, with the numbers in them, and those of benchmarks
 results/truncation.json                       see `truncation`
-docs/results.md, docs/ablation.md             made from their templates and all of these (see `page`)
+docs/results.md, ablation.md, skew.md         made from their templates and all of these (see `page`)
 """
 
 import asyncio
@@ -20,11 +20,10 @@ from genspp.data.corpus import Splits
 from genspp.data.sources import load_source
 from genspp.errors import DataError, SettingsError
 from genspp.experiments.ablation import FULL_RECIPE
-from genspp.experiments.ablation_tables import draw_curves
 from genspp.experiments.board import Board
 from genspp.experiments.grid import FULL, QUICK, Effort, Trial, expand, expected_seconds, longest_first
 from genspp.experiments.names import REFERENCES, data_name
-from genspp.experiments.page import read_facts, write_tables
+from genspp.experiments.page import FIGURES, read_facts, write_tables
 from genspp.experiments.pool import Failure, Overview, run_all
 from genspp.experiments.results import GRIDS, Result, read_result, read_results
 from genspp.experiments.trial import finish
@@ -71,8 +70,8 @@ def benchmark(
             workers=workers,
             console=console,
         )
-    if name == "ablation":
-        draw_curves(Board(read_results(out / effort.name)), out / effort.name / "figures")
+    if name in FIGURES:
+        FIGURES[name](Board(read_results(out / effort.name)), out / effort.name / "figures")
     tables = write_tables(out / effort.name, ("table1", "audit") if name == "table1" else (name,))
     for table in tables:
         printer(table)

@@ -8,7 +8,7 @@ cost is judged by fresh predictors, under one recipe whatever recipe the search 
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
@@ -19,6 +19,7 @@ from genspp.app.configure import Data
 from genspp.app.predict import open_model
 from genspp.app.runs import Run
 from genspp.data.encode import Mask
+from genspp.errors import RunError
 from genspp.evaluation.judges import subject_of
 from genspp.evaluation.metrics import hl_f1, selection_rate
 from genspp.files import write_bytes
@@ -29,11 +30,11 @@ Judge = Callable[[Mask, Mask], Mapping[str, float]]
 
 
 class FollowedRun(Run):
-    """A run folder in which the best genome of every generation is kept too."""
+    """A run folder in which the generator of every step (the best one of a generation) is kept too."""
 
     def record(self, line: dict[str, Any], state: dict[str, Any], total: int) -> None:
-        """Keep the genome, then log the line: every line has one, whenever the run is killed."""
-        write_bytes(self._best(line), np.ascontiguousarray(state["genomes"][0], np.float32).tobytes())
+        """Keep the generator, then log the line: every line has one, whenever the run is killed."""
+        write_bytes(self._best(line), np.ascontiguousarray(state["generator"], np.float32).tobytes())
         super().record(line, state, total)
 
     def lines(self) -> list[dict[str, Any]]:
@@ -41,15 +42,31 @@ class FollowedRun(Run):
         return [json.loads(line) for line in (self.folder / "log.jsonl").read_text(encoding="utf-8").splitlines()]
 
     def best(self, line: dict[str, Any]) -> bytes:
-        """Return the best genome after a line of the log, as bytes."""
+        """Return the weights of the generator after a line of the log, as bytes."""
+        if not self._best(line).exists():
+            raise RunError(f"{self._best(line)} is missing; remove that run's folder, and run the benchmark again.")
         return self._best(line).read_bytes()
 
     def _best(self, line: dict[str, Any]) -> Path:
-        return self.folder / "best" / f"{line['generation']}.f32"
+        return self.folder / "best" / f"{next(iter(line.values()))}.f32"
+
+
+class Columns:
+    """Columns of numbers, the fields of a dataclass, as a result file has them."""
+
+    def to_json(self) -> dict[str, str]:
+        """Return it with every column as one string: one line of the file each."""
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {name: " ".join(f"{value:.6g}" for value in values) for name, values in columns.items()}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, str]) -> Self:
+        """Read what `to_json` gave."""
+        return cls(*(tuple(map(float, content[field.name].split())) for field in fields(cls)))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
-class Curve:
+class Curve(Columns):
     """The best individual after every generation.
 
     evaluations: judged so far. own_cost: by the search's own objective. cost, left_over: by the recipe that all are
@@ -62,15 +79,6 @@ class Curve:
     left_over: tuple[float, ...]
     selection_rate: tuple[float, ...]
     hl_f1: tuple[float, ...]
-
-    def to_json(self) -> dict[str, str]:
-        """Return it with every column as one string: one line of the file each."""
-        return {name: " ".join(f"{value:.6g}" for value in values) for name, values in asdict(self).items()}
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, str]) -> Self:
-        """Read what `to_json` gave."""
-        return cls(*(tuple(map(float, content[column.name].split())) for column in fields(cls)))
 
 
 def curve_of(run: FollowedRun, data: Data, judge: Judge) -> Curve:

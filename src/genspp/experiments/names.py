@@ -57,6 +57,11 @@ def family(data: str) -> str:
     return (SOURCES[data] if data in SOURCES else SOURCES["files"]).family
 
 
+def can_be_skewed(method: str) -> bool:
+    """Tell whether a method can be given a start that is locked in."""
+    return declares(method, "skew_epochs") and METHODS[method].declared["skew_epochs"].check[0](1)
+
+
 def declares(method: str, setting: str) -> bool:
     """Tell whether a method has a setting."""
     return setting in METHODS[method].declared

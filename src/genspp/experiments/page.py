@@ -13,7 +13,7 @@ from typing import Any
 import jinja2
 
 from genspp.errors import GenSPPError
-from genspp.experiments import ablation_tables, findings
+from genspp.experiments import ablation_tables, findings, skew_drawings, skew_findings
 from genspp.experiments.ablation import VARIANTS
 from genspp.experiments.ablation_tables import ablation_table
 from genspp.experiments.audit_table import audit_sentence, audit_table
@@ -23,18 +23,27 @@ from genspp.experiments.names import data_form, data_title
 from genspp.experiments.paper_tables import alpha_table, genspp_table, table1
 from genspp.experiments.results import GRIDS, read_results
 from genspp.experiments.side_tables import cost_table, highlights_table, vectors_table
+from genspp.experiments.skew import LEVELS
+from genspp.experiments.skew_tables import skew_table
 from genspp.experiments.truncation import FILE as TRUNCATION
 from genspp.files import write_text
 from genspp.report.result_table import ResultTable
 
 TEMPLATE, ABLATION = Path("docs/results.template.md"), Path("docs/ablation.template.md")
-TEMPLATES = (TEMPLATE, ABLATION)
+SKEW = Path("docs/skew.template.md")
+TEMPLATES = (TEMPLATE, ABLATION, SKEW)
 TABLES: dict[str, Callable[[Board, str, str], ResultTable | None]] = {
     "table1": table1,
     "audit": audit_table,
     "alpha": alpha_table,
     "cost": cost_table,
     "ablation": ablation_table,
+    "skew": skew_table,
+}
+# What draws the figures of a benchmark from its results, into a folder.
+FIGURES: dict[str, Callable[[Board, Path], list[Path]]] = {
+    "ablation": ablation_tables.draw_curves,
+    "skew": skew_drawings.draw_skew,
 }
 ABLATED = ("toy", "hatexplain", "tweets")  # what docs/ablation.md shows
 
@@ -77,7 +86,7 @@ def render_page(template: Path, results: Path) -> str:
         return f"![{caption}](../results/figures/{name}.png)"
 
     board = Board(read_results(results))
-    calls = {**_tables(board, results), **_sentences(board, results), **_ablation(board)}
+    calls = {**_tables(board, results), **_sentences(board, results), **_ablation(board), **_skew(board)}
     return page.render(figure=figure, facts=facts, **calls)
 
 
@@ -137,6 +146,24 @@ def _ablation(board: Board) -> dict[str, Any]:
     }
 
 
+def _skew(board: Board) -> dict[str, Any]:
+    """Return what the template of the locked-in starts calls for."""
+
+    def figures(data: str, preset: str) -> str:
+        captions = "Hl-F1 while training goes on", "Where tokens are selected at the start and in the end"
+        if not skew_drawings.shown(board, data, preset):
+            return ""
+        pairs = zip(captions, skew_drawings.figure_names(data, preset), strict=True)
+        return "\n\n".join(f"![{caption}](../results/figures/{name}.png)" for caption, name in pairs)
+
+    return {
+        "levels": tuple(LEVELS),
+        "escape": lambda data, preset, epochs: skew_findings.level_sentences(board, data, preset, epochs),
+        "gradient_step": lambda data: skew_findings.gradient_sentence(board, data),
+        "skew_figures": figures,
+    }
+
+
 def page_of(template: Path) -> Path:
     """Return the page that a template is for."""
     return template.with_name(template.name.replace(".template", ""))
@@ -153,7 +180,9 @@ def main() -> int:
     results = Path("results")
     try:
         write_tables(results)
-        ablation_tables.draw_curves(Board(read_results(results)), results / "figures")
+        board = Board(read_results(results))
+        for draw in FIGURES.values():
+            draw(board, results / "figures")
         write_pages()
     except (GenSPPError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)

@@ -26,10 +26,11 @@ from genspp.errors import DataError
 from genspp.evaluation.answers import Audit
 from genspp.evaluation.metrics import Counts, class_counts, highlight_counts
 from genspp.experiments.curves import Curve
+from genspp.experiments.progress import Progress
 from genspp.files import write_text
 
 FORMAT = 1
-GRIDS = ("table1", "alpha", "ablation")  # the benchmarks that are made of runs
+GRIDS = ("table1", "alpha", "ablation", "skew")  # the benchmarks that are made of runs
 _PACKAGE = Path(genspp.__file__).parent
 
 
@@ -145,6 +146,16 @@ class Result:
     def curve(self) -> Curve:
         """What the search had found when; runs of an ablation have it."""
         return Curve.from_json(self.content["curve"])
+
+    def progress(self) -> Progress | None:
+        """How highlights changed in training; None in files that were made before that was looked at."""
+        return Progress.from_json(self.content["progress"]) if "progress" in self.content else None
+
+    @property
+    def skew(self) -> dict[str, Any]:
+        """What the log said of a start that was locked in."""
+        found: dict[str, Any] = self.content["skew"]
+        return found
 
 
 def write_result(path: Path, content: dict[str, Any]) -> None:

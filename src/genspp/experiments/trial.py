@@ -22,7 +22,8 @@ from genspp.errors import GenSPPError, RunError
 from genspp.experiments.ablation import settings_of
 from genspp.experiments.curves import FollowedRun, curve_of
 from genspp.experiments.grid import Trial
-from genspp.experiments.names import REFERENCES
+from genspp.experiments.names import REFERENCES, can_be_skewed
+from genspp.experiments.progress import progress_of
 from genspp.experiments.recipe import Recipe
 from genspp.experiments.results import Predictions, code_version, machine, peak_memory_mb, write_result
 
@@ -73,7 +74,7 @@ def _trained(trial: Trial, runs: Path, progress: Progress | None) -> dict[str, A
     from genspp.app.train import proceed
 
     config, data = configure(trial.source, trial.method, preset=trial.preset, seed=trial.seed, **trial.settings)
-    run = _open(runs / trial.folder, config, FollowedRun if trial.benchmark == "ablation" else Run)
+    run = _open(runs / trial.folder, config, FollowedRun if can_be_skewed(trial.method) else Run)
     clock = _Clock(progress)
     outcome = proceed(run, data, clock)
     lines = [json.loads(line) for line in (run.folder / "log.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -97,8 +98,16 @@ def _trained(trial: Trial, runs: Path, progress: Progress | None) -> dict[str, A
         "training": training,
         "audit": audit_folder(run.folder).figures(),
         "predictions": predictions.to_json(),
-        **({"curve": _curve(trial, run, data)} if isinstance(run, FollowedRun) else {}),
+        **(_followed(trial, run, data) if isinstance(run, FollowedRun) else {}),
     }
+
+
+def _followed(trial: Trial, run: FollowedRun, data: Data) -> dict[str, Any]:
+    """Return what training had found when, and how far its start was skewed if it was."""
+    if trial.benchmark == "ablation":
+        return {"curve": _curve(trial, run, data)}
+    told = {name: value for name, value in run.lines()[0].items() if name.startswith("skew")}
+    return {"progress": progress_of(run, data).to_json(), **({"skew": told} if told else {})}
 
 
 def _curve(trial: Trial, run: FollowedRun, data: Data) -> dict[str, str]:

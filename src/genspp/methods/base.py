@@ -59,7 +59,10 @@ class Recorder(Protocol):
         ...
 
     def record(self, line: dict[str, Any], state: dict[str, Any], total: int) -> None:
-        """Take a line for the log, the state to resume from, and how many lines there will be at most."""
+        """Take a line for the log, the state to resume from, and how many lines there will be at most.
+
+        state: the weights of the present (or best) `generator` are in it for whoever looks on.
+        """
         ...
 
 

@@ -15,6 +15,7 @@ from genspp.kernels.memory import Floats
 from genspp.methods.base import METHODS
 from genspp.methods.gradient import GradientRationalizer, Session
 from genspp.methods.in_training import PredictorInTraining, Tally
+from genspp.methods.skew import NEVER_SKEWED
 from genspp.model.inference import kernel_weights
 from genspp.model.networks import Pair, Predictor, Saliency, Shape
 from genspp.model.optimizer import Adam
@@ -31,6 +32,7 @@ class FRESH(GradientRationalizer):
     title: ClassVar[str] = "FRESH"
     full_text_first: ClassVar[bool] = True
     own: ClassVar[dict[str, Setting]] = {
+        "skew_epochs": NEVER_SKEWED,
         "eval_mask": Setting("argmax", one_of("argmax"), "how a token is chosen: among the most salient"),
     }
 

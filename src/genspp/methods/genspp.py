@@ -9,12 +9,13 @@ from dataclasses import asdict
 from time import perf_counter
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from torch import nn
 
 from genspp.errors import SettingsError
 from genspp.evolution.fitness import PaperObjective
-from genspp.evolution.individuals import Genomes
+from genspp.evolution.individuals import Genome, Genomes
 from genspp.evolution.search import STRATEGIES, Search, settings_of, strategy_settings
 from genspp.methods.base import METHODS, Rationalizer, Recorder, logger
 from genspp.methods.evolving import (
@@ -27,11 +28,20 @@ from genspp.methods.evolving import (
     make_task,
     train_final,
 )
+from genspp.methods.in_training import GeneratorInTraining
 from genspp.methods.lesson import Lesson
+from genspp.methods.masks import MASKS
+from genspp.methods.skew import SKEW_EPOCHS, Code, skew
+from genspp.model.inference import flushed
 from genspp.model.networks import CELLS, Encoder, Generator, Pair, Predictor, Shape
-from genspp.model.weights import load_flat
-from genspp.population.evaluator import Climb, Evaluator
-from genspp.settings import Setting, one_of, whole
+from genspp.model.optimizer import Adam
+from genspp.model.passes import prepare
+from genspp.model.weights import flatten, load_flat
+from genspp.population.evaluator import Climb, Evaluator, Task
+from genspp.settings import Setting, number, one_of, optional, whole
+from genspp.streams import Purpose, seed_of, stream
+
+_SKEW_RATE = 1e-3  # Adam's, as that of the gradient methods
 
 
 @METHODS.register("genspp")
@@ -53,6 +63,12 @@ class GenSPP(Rationalizer):
             "the first generators: random ones, or such as have climbed by gradient or learnt a word list",
             paper="random",
         ),
+        "skew_epochs": SKEW_EPOCHS,
+        "skew_sigma": Setting(
+            None,
+            optional(number(0)),
+            "deviation of the noise on copies of a skewed generator that all start as; None: one of them is skewed",
+        ),
         "cell": Setting("bigru", one_of(*CELLS), "the generator's recurrence: one direction or both", paper="gru"),
         **JUDGING,
     }
@@ -69,6 +85,8 @@ class GenSPP(Rationalizer):
         for name, setting in strategy_settings().items():
             if name not in used and settings[name] != setting.default:
                 raise SettingsError(f"{name} is not a setting of the search {settings['search']!r}; leave it out.")
+        if settings["skew_sigma"] is not None and not settings["skew_epochs"]:
+            raise SettingsError("skew_sigma is set, but skew_epochs is 0; no generator is skewed then.")
         return settings
 
     def _networks(self, settings: dict[str, Any], inputs: int, classes: int) -> tuple[nn.Module, nn.Module]:
@@ -88,18 +106,24 @@ class GenSPP(Rationalizer):
             evaluator.close()
 
     def _search(self, settings: dict[str, Any], lesson: Lesson, evaluator: Evaluator, recorder: Recorder) -> Search:
-        objective = make_objective(settings, evaluator)
+        objective, state = make_objective(settings, evaluator), recorder.restore()
+        skewed, told = None, dict[str, Any]()
+        if settings["skew_epochs"] and state is None:
+            skewed, told = _skewed(settings, evaluator.task)
 
         def climb(genomes: Genomes, climbs: Sequence[Climb]) -> Genomes:
             return evaluator.climb(genomes, climbs, descended(objective).terms)
 
         def first(count: int) -> Genomes:
+            if skewed is not None and settings["skew_sigma"] is not None:
+                return _noisy_copies(skewed, count, settings)
             if settings["start"] == "random":
-                return initial_genomes(settings["seed"], count, evaluator.task)
-            return informed_genomes(settings, count, lesson, evaluator, descended(objective).first_terms)
+                genomes = initial_genomes(settings["seed"], count, evaluator.task)
+            else:
+                genomes = informed_genomes(settings, count, lesson, evaluator, descended(objective).first_terms)
+            return genomes if skewed is None else np.concatenate([genomes[:-1], skewed[None]])
 
         search = STRATEGIES[settings["search"]](first, objective, settings, climb)
-        state = recorder.restore()
         if state is not None:
             self.history_ = list(state.pop("history"))
             search.restore(state)
@@ -108,11 +132,11 @@ class GenSPP(Rationalizer):
             genomes, seeds = search.ask()
             search.tell(evaluator.evaluate(genomes, seeds))
             self._warn_if_lost(search)
-            line = {**_line(search), "evaluations": len(genomes)}
+            line = {**_line(search), "evaluations": len(genomes), **(told if search.generation == 0 else {})}
             self.history_.append(line)
             recorder.record(
                 {**line, "seconds": round(perf_counter() - started, 3)},
-                {"history": self.history_, **search.state()},
+                {"history": self.history_, "generator": search.best().genome, **search.state()},
                 settings["generations"] + 1,
             )
         return search
@@ -145,6 +169,26 @@ class GenSPP(Rationalizer):
         masks = evaluator.select(best.genome, task.train), evaluator.select(best.genome, task.val)
         load_flat(self.model_.generator, best.genome)
         train_final(self.model_, self.full_text_, settings, evaluator, masks, best.seed)
+
+
+def _skewed(settings: dict[str, Any], task: Task) -> tuple[Genome, dict[str, Any]]:
+    """Return a genome that has learnt, from random weights of its own, to write labels, and what a log says of it."""
+    generator = task.generator()
+    load_flat(generator, initial_genomes(seed_of(settings["seed"], Purpose.SKEW), 1, task)[0])
+    table, parts = prepare(task.vectors, task.shape.classes, task.train, task.val)
+    train, val = (Code(rows, task.shape.classes) for rows in parts)
+    optimizer = Adam([(generator, _SKEW_RATE)])
+    with flushed():
+        training = GeneratorInTraining(generator, optimizer, table, MASKS["threshold"])
+        told = skew([training], [optimizer], train, val, settings)
+    return flatten(generator), told
+
+
+def _noisy_copies(genome: Genome, count: int, settings: dict[str, Any]) -> Genomes:
+    """Return a genome as it is, and copies of it with noise on every gene."""
+    seed, sigma = seed_of(settings["seed"], Purpose.SKEW), settings["skew_sigma"]
+    noise = [stream(seed, Purpose.NOISE, i).normal(0.0, sigma, genome.shape) for i in range(1, count)]
+    return np.stack([genome, *(genome + one for one in noise)]).astype(np.float32)
 
 
 def _line(search: Search) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from genspp.methods.in_training import GeneratorInTraining, Losses, PredictorInT
 from genspp.methods.lesson import Lesson
 from genspp.methods.loop import Dealer, Loop, validation_batches
 from genspp.methods.masks import MASKS
+from genspp.methods.skew import SKEW_EPOCHS, Code, skew
 from genspp.model.inference import flushed
 from genspp.model.networks import Encoder, Generator, Pair, Predictor, Shape
 from genspp.model.optimizer import Adam
@@ -95,6 +96,7 @@ class GradientRationalizer(Rationalizer):
             "argmax", one_of("argmax", "sample"), "how a token is chosen at evaluation", paper="sample"
         ),
         "padding_in_losses": Setting(False, FLAG, "whether padding that a training mask selects counts", paper=True),
+        "skew_epochs": SKEW_EPOCHS,
     }
     on_source: ClassVar[dict[str | tuple[str, str], dict[str, Any]]] = {
         "toy": {"alpha": 0.15, "lambda_c": 2.0, "vector_width": 25},
@@ -215,11 +217,21 @@ class GradientRationalizer(Rationalizer):
         companions = self._companions(self._shape())
         if len(companions):
             load_flat(companions, draw(stream(settings["seed"], Purpose.COMPANIONS), companions))
-        session = Session(settings, losses, table, self._optimizers(settings, companions), companions, full_text_loss)
-        self._in_training(session)
+
+        def begin() -> Session:
+            optimizers = self._optimizers(settings, companions)
+            session = Session(settings, losses, table, optimizers, companions, full_text_loss)
+            self._in_training(session)
+            return session
+
+        state, skewed = recorder.restore(), {}
+        if settings["skew_epochs"] and state is None:
+            codes = [Code(rows, len(self.classes_)) for rows in (train, val)]
+            before = begin()
+            skewed = skew(before.generators, before.optimizers, codes[0], codes[1], settings)
+        session = begin()
         epochs, armed_from = self._phases(settings)
         loop = Loop(session.optimizers, EarlyStopping(epochs, settings["patience"], armed_from))
-        state = recorder.restore()
         if state is not None:
             self.history_, session.memory = list(state.pop("history")), state.pop("memory")
             loop.restore(state)
@@ -236,10 +248,13 @@ class GradientRationalizer(Rationalizer):
                 self._measure(session, batch, tally)
             figures = {"train_loss": loss, "val_loss": tally.loss(), "selection_rate": tally.selection_rate}
             line = {"epoch": epoch, **{n: f if math.isfinite(f) else None for n, f in figures.items()}}
+            line |= skewed if epoch == 0 else {}
             loop.close_epoch(figures["val_loss"])
             self.history_.append(line)
             seconds = round(perf_counter() - started, 3)
             state = {"history": self.history_, "memory": session.memory, **loop.state()}
+            if session.generators:
+                state["generator"] = session.generators[0].flat
             recorder.record({**line, "seconds": seconds}, state, epochs)
         if loop.stopping.best_epoch is None:
             logger.warning("the validation loss was never a number; the model is not trained. Lower learning_rate.")

@@ -19,6 +19,7 @@ from genspp.kernels.memory import Floats, floats
 from genspp.methods.base import METHODS
 from genspp.methods.gradient import GradientRationalizer, Session
 from genspp.methods.masks import MASKS
+from genspp.methods.skew import NEVER_SKEWED
 from genspp.model.networks import Encoder, GatedGenerator, Generator
 from genspp.model.passes import Batch
 from genspp.settings import Setting, number, one_of
@@ -53,6 +54,7 @@ class HardKuma(GradientRationalizer):
     title: ClassVar[str] = "HardKuma"
     mask: ClassVar[str] = "kumaraswamy"
     own: ClassVar[dict[str, Setting]] = {
+        "skew_epochs": NEVER_SKEWED,
         "lambda_s": Setting(1.0, number(0), "the weight of missing alpha in the validation loss"),
         "lambda_0": Setting(1e-4, number(0, open_ends=True), "the multiplier of rate - alpha at the start"),
         "eta": Setting(0.01, number(0), "how fast the multiplier follows rate - alpha"),

@@ -7,12 +7,13 @@ import numpy.typing as npt
 
 from genspp.kernels.inputs import Table
 from genspp.kernels.lanes import WIDTH
-from genspp.kernels.losses import Omega, regularise, task_loss
+from genspp.kernels.losses import Omega, imitation, regularise, task_loss
 from genspp.kernels.memory import Floats, floats
 from genspp.methods.masks import Mask
 from genspp.model.networks import Generator, Predictor
 from genspp.model.optimizer import Adam
 from genspp.model.passes import Batch, Network
+from genspp.model.weights import kernel_order, unpack
 
 
 class NetworkInTraining:
@@ -26,6 +27,11 @@ class NetworkInTraining:
     def weights(self) -> Floats:
         """The present weights, in the kernels' order."""
         return self.optimizer.vector.numbers[self._places]
+
+    @property
+    def flat(self) -> Floats:
+        """The present weights, in torch's order."""
+        return unpack(self.weights, kernel_order(self.network.sizes))
 
     def learn(self, gradient: Floats) -> None:
         """Add to the gradient of the weights."""
@@ -49,9 +55,24 @@ class GeneratorInTraining(NetworkInTraining):
         """Add to the gradient of the weights, given that of the logits of the last draw."""
         self.learn(self.network.tokens_back(batch, self._used, d_logits))
 
+    def imitate(self, batch: Batch, targets: Floats, counted: Floats) -> None:
+        """Add to the gradient of the weights that of the mean cross-entropy of a selection.
+
+        targets: 1 for what is to be selected, counted: 1 for what the mean is over; both (places, WIDTH).
+        """
+        used, cells, gradient = self.weights, batch.cells, floats(batch.cells)
+        margins, share = self._margins(self.network.tokens(batch, used), cells), 1 / counted[:cells].sum(dtype=float)
+        imitation(batch.places, margins, targets, counted, share, gradient)
+        if self.network.sizes.outputs == 2:
+            gradient = np.concatenate([-gradient[:cells], gradient[:cells]])
+        self.learn(self.network.tokens_back(batch, used, gradient))
+
     def margins(self, batch: Batch) -> Floats:
         """Return by how much selecting is preferred to dropping, (places, WIDTH); nobody goes back."""
         return self.network.margins(batch, self.weights)
+
+    def _margins(self, logits: Floats, cells: int) -> Floats:
+        return logits[:cells] if self.network.sizes.outputs == 1 else logits[cells : 2 * cells] - logits[:cells]
 
 
 class PredictorInTraining(NetworkInTraining):

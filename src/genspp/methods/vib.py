@@ -18,6 +18,7 @@ from genspp.methods.base import METHODS
 from genspp.methods.gradient import GradientRationalizer, Session
 from genspp.methods.in_training import Tally
 from genspp.methods.masks import MASKS, GumbelMask
+from genspp.methods.skew import NEVER_SKEWED
 from genspp.model.passes import Batch
 from genspp.settings import Setting, number, one_of
 
@@ -41,6 +42,7 @@ class VIB(GradientRationalizer):
     mask: ClassVar[str] = "concrete"
     share_of_each: ClassVar[bool] = True
     own: ClassVar[dict[str, Setting]] = {
+        "skew_epochs": NEVER_SKEWED,
         "lambda_s": Setting(1.0, number(0), "beta: the weight of the divergence from a prior of alpha"),
         "eval_mask": Setting("argmax", one_of("argmax"), "how a token is chosen at evaluation: among the likeliest"),
     }

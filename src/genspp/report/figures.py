@@ -66,7 +66,7 @@ def loss_landscape(path: Path) -> dict[str, tuple[float, float]]:
     bar.set_label("cost (0 is perfect)", color=INK)
     bar.outline.set_visible(False)  # type: ignore[operator]
     bar.ax.tick_params(colors=MUTED)
-    _save(figure, path)
+    save(figure, path)
     return values
 
 
@@ -96,7 +96,7 @@ def contiguous_histogram(
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     axes.spines["bottom"].set_color(MUTED)
-    _save(figure, path)
+    save(figure, path)
     return counts
 
 
@@ -136,7 +136,7 @@ def search_curves(path: Path, title: str, panels: Mapping[str, Sequence[Line]]) 
     handles, names = axes.get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
     figure.suptitle(title, fontsize=11, color=INK, x=0.01, ha="left")
-    _save(figure, path)
+    save(figure, path)
 
 
 def _mark(axes: Axes, point: tuple[float, float], value: float, *, marker: str, offset: tuple[int, int]) -> None:
@@ -168,7 +168,7 @@ def _percent(share: float) -> str:
     return f"{share:.1%}" if share >= 0.0005 else "<0.1%"  # "0.0%" over a bar would say that nothing is there
 
 
-def _save(figure: Figure, path: Path) -> None:
+def save(figure: Figure, path: Path) -> None:
     """Write the figure as PNG, whole or not at all."""
     FigureCanvasAgg(figure)
     content = io.BytesIO()
