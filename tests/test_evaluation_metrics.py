@@ -2,7 +2,7 @@ import json
 
 import numpy as np
 import pytest
-from sklearn.metrics import accuracy_score, f1_score
+from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, precision_recall_fscore_support
 
 from genspp.errors import DataError
 from genspp.evaluation import metrics
@@ -16,6 +16,19 @@ def random_masks(stream, texts, rate):
 
 
 # ---- classes
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_confusion_precision_and_recall_equal_scikit_learn(seed):
+    stream = np.random.default_rng(seed)
+    labels, predicted = (list(stream.choice(CLASSES[:2], size=30)) for _ in range(2))
+    matrix = metrics.confusion(labels, predicted, CLASSES)
+    np.testing.assert_array_equal(matrix, confusion_matrix(labels, predicted, labels=CLASSES))
+    counts = metrics.class_counts(labels, predicted, CLASSES).sum(axis=0)
+    wanted = precision_recall_fscore_support(labels, predicted, labels=CLASSES[:2])[:2]
+    for number in range(2):
+        assert metrics.precision_recall(counts[number]) == pytest.approx([part[number] for part in wanted])
+    assert metrics.precision_recall(counts[2]) == (None, None)
 
 
 @pytest.mark.parametrize("seed", range(20))

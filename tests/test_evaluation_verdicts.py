@@ -1,6 +1,7 @@
 """Sentences that depend on the figures; and how an audit is shown."""
 
 import io
+import json
 from dataclasses import fields, replace
 
 import pytest
@@ -8,7 +9,7 @@ from rich.console import Console
 
 from audit_tools import SOUND
 from genspp.evaluation.answers import Eraser, EvalX, Gaps, MaskAlone, Rest, Transplants
-from genspp.evaluation.verdicts import QUESTIONS, margin, to_json, verdicts
+from genspp.evaluation.verdicts import QUESTIONS, alarms, from_json, margin, to_json, verdicts
 from genspp.report.audit import print_audit
 
 NOTHING = Transplants(0, None, None, None)
@@ -105,3 +106,22 @@ def test_a_class_does_not_steer_the_terminal():
     text = shown(replace(SOUND, pasted_by_class={"\x1b[31m [bold]evil": Transplants(9, 1.0, 1.0, 0.0)}))
     assert "\x1b" not in text
     assert "[bold]evil" in text
+
+
+def test_what_is_written_is_read_again_whatever_a_class_is_called():
+    audit = replace(SOUND, pasted_by_class={"verdict": Transplants(9, 1.0, 1.0, 0.0), "b": NOTHING})
+    assert from_json(json.loads(json.dumps(to_json(audit)))) == audit
+
+
+@pytest.mark.parametrize(
+    ("changes", "questions"),
+    [
+        ({}, []),
+        ({"mask_alone": MaskAlone(0.7, 0.5)}, ["mask_alone"]),
+        ({"mask_alone": MaskAlone(0.9, 0.5), "gaps": Gaps(0.1, 0.5, 0.02, 0.3)}, ["mask_alone", "gaps"]),
+        ({"gaps": Gaps(0.0, 0.01, 0.0, 0.002)}, []),
+    ],
+)
+def test_what_tells_the_label_beside_the_words_is_an_alarm(changes, questions):
+    audit = replace(SOUND, **changes)
+    assert alarms(audit) == [f"{QUESTIONS[name]} {verdicts(audit)[name]}" for name in questions]
