@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 from conftest import DECIDING, FILLER, interruptible
 from genspp import cli
+from genspp.app.runs import Run, read_checkpoint, write_checkpoint
 from genspp.data.corpus import Corpus
 from genspp.data.sources import load_source
 from genspp.errors import DataError, SettingsError
@@ -208,7 +209,11 @@ def test_stopping_and_going_on(grid, tmp_path):
     written = json.loads(config.read_text())
     written["settings"]["max_epochs"] = stopped + 2  # so that it comes to an end
     config.write_text(json.dumps(written))
-    trial = Trial("table1", arguments["sources"][0], "fr", "sound", 1, "", {**long, "max_epochs": stopped + 2}, "long")
+    checkpoint = log.with_name("checkpoint.safetensors")  # it says which configuration it is of
+    state = read_checkpoint(checkpoint) | {"config": Run.open(log.parent)._digest()}
+    write_checkpoint(checkpoint, state)
+    settings = {**long, "max_epochs": stopped + 2, "workers": 1}  # one core each is what a grid gives its runs
+    trial = Trial("table1", arguments["sources"][0], "fr", "sound", 1, "", settings, "long")
     seen = []
     finish(trial, runs, out, progress=lambda line, total: seen.append(line["epoch"]))
     assert seen[0] >= stopped - 1
