@@ -34,6 +34,11 @@ def test_fingerprint_sees_every_change():
     assert replace(splits, notes=("read",)).fingerprint() == splits.fingerprint()
 
 
+def test_texts_that_a_part_before_has_too():
+    train, val, test = (as_corpus(texts) for texts in (["a b", "c", "c"], ["d", "A  b"], ["e", "d", "c", "f"]))
+    assert Splits(train, val, test).repeated() == {"train": [], "val": [1], "test": [1, 2]}
+
+
 @pytest.mark.parametrize("fractions", [(0.64, 0.16, 0.2), (0.8, 0.2)])
 def test_stratified_split_deals_every_row_once_and_evenly(fractions):
     labels = ["a"] * 100 + ["b"] * 37 + ["c"] * 5

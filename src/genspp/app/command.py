@@ -22,10 +22,12 @@ def train_command(run: Run, classes: int) -> str:
     usual = kind(**kind.settings_on(source.family, settings["preset"]) | preset).settings(classes)
     own = {"method": method, **preset, "seed": settings["seed"]}
     files = {name: None if where[name] is None else Path(where[name]).name for name in ("val", "test")}
-    asked = {**where["columns"], **files, "max-length": where["max_length"], "tokenizer": where["tokenizer"]}
+    asked = {**where["columns"], **files, "max_length": where["max_length"], "tokenizer": where["tokenizer"]}
+    if where.get("on_bad_row") == "skip":
+        asked["on_bad_row"] = "skip"
     words = ["genspp", "train", source.command]
     for name, value in {**own, **asked}.items():
-        words += [] if value is None else [f"--{name}", str(value)]
+        words += [] if value is None else [f"--{name.replace('_', '-')}", str(value)]
     for name in sorted(settings.keys() - own.keys() - {"tokenizer"}):
         if settings[name] != usual[name]:
             words += ["--set", f"{name}={_typed(name, settings[name])}"]

@@ -13,7 +13,6 @@ from genspp.app.evaluate import evaluate_run
 from genspp.app.predict import open_finished
 from genspp.app.runs import Run
 from genspp.app.train import Outcome
-from genspp.data.corpus import Splits
 from genspp.errors import RunError, SettingsError
 from genspp.evaluation.answers import Audit
 from genspp.evaluation.verdicts import from_json
@@ -74,13 +73,13 @@ def _finished(
         metrics=metrics,
         rationales=rationales,
         log=log,
-        repeated=_repeated(data.splits),
+        repeated=len(data.splits.repeated()["test"]),
         audit=audit,
     )
 
 
 def _data_line(run: Run, data: Data) -> str:
-    rows, columns = data.splits.rows, run.config["data"]["columns"]
+    rows, columns = data.splits.rows, {**run.config["data"]["columns"], "highlight_form": None}
     named = [f"{name} in “{column}”" for name, column in columns.items() if column is not None]
     counts = f"{rows['train']:,} training, {rows['val']:,} validation and {rows['test']:,} test texts"
     return "; ".join([f"{data.source.command}: {counts}", *named])
@@ -98,13 +97,6 @@ def _time_line(run: Run, log: Sequence[dict[str, Any]]) -> str:
     seconds = round(sum(line.get("seconds", 0) for line in log))
     took = f"{seconds // 60} min {seconds % 60} s" if seconds >= 60 else f"{seconds} s"
     return f"{took} of training; figures of {ended:%Y-%m-%d %H:%M} UTC"
-
-
-def _repeated(splits: Splits) -> int:
-    """Return how many test texts are training or validation texts too, word for word."""
-    train, val, test = (part.keys(splits.tokenizer) for part in (splits.train, splits.val, splits.test))
-    seen = {tuple(keys) for keys in (*train, *val)}
-    return sum(tuple(keys) in seen for keys in test)
 
 
 def _read_log(run: Run) -> list[dict[str, Any]]:

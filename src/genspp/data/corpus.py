@@ -168,6 +168,15 @@ class Splits:
         """The number of texts in every part."""
         return {name: len(getattr(self, name)) for name in PARTS}
 
+    def repeated(self) -> dict[str, list[int]]:
+        """Return for every part the rows whose text, word for word, a part before it has too."""
+        seen, found = set[tuple[str, ...]](), {}
+        for name in PARTS:
+            keys = [tuple(text) for text in getattr(self, name).keys(self.tokenizer)]
+            found[name] = [row for row, text in enumerate(keys) if text in seen]
+            seen.update(keys)
+        return found
+
     def fingerprint(self) -> str:
         """Return a hash of every token, label, gold highlight and of the split: equal data, equal fingerprint."""
         digest = hashlib.sha256(self.tokenizer.encode())

@@ -68,21 +68,19 @@ def _dealt(main: Records, extras: Mapping[str, Records]) -> dict[str, Records]:
     return parts
 
 
-def _repeated(parts: Mapping[str, Records]) -> tuple[str, ...]:
-    """Return what to tell about texts that stand in a part before theirs too: figures on them say little."""
-    seen, notes = set[tuple[str, ...]](), []
-    for number, part in enumerate(PARTS):
+def _repeated(splits: Splits, parts: Mapping[str, Records]) -> tuple[str, ...]:
+    """Return what to tell about texts that stand in several parts: figures on them say little."""
+    notes = []
+    for part, rows in splits.repeated().items():
         records = parts[part]
-        keys = [tuple(key) for key in records.corpus.keys(records.tokenizer)]
-        twice = [record.number for record, key in zip(records.records, keys, strict=True) if key in seen]
-        if twice:
-            rows = ", ".join(f"{records.counted} {row}" for row in twice[:_SHOWN])
-            more = f" and {len(twice) - _SHOWN:,} more" if len(twice) > _SHOWN else ""
+        if rows:
+            named = ", ".join(f"{records.counted} {records.records[row].number}" for row in rows[:_SHOWN])
+            more = f" and {len(rows) - _SHOWN:,} more" if len(rows) > _SHOWN else ""
+            before = " or ".join(PARTS[: PARTS.index(part)])
             notes.append(
-                f"{len(twice):,} of {len(records):,} {part} rows have a text that {' or '.join(PARTS[:number])} has "
-                f"too ({records.name}, {rows}{more}): figures on them say little about new texts."
+                f"{len(rows):,} of {len(records):,} {part} rows have a text that {before} has too "
+                f"({records.name}, {named}{more}): figures on them say little about new texts."
             )
-        seen.update(keys)
     return tuple(notes)
 
 
@@ -129,4 +127,5 @@ def in_parts(
         notes.append(f"The {' and '.join(missing)} rows were split off the training rows: {sizes}.")
     for part in ("val", "test"):
         check_known(parts[part], known, part)
-    return Splits(**{part: parts[part].corpus for part in PARTS}, notes=(*notes, *_repeated(parts)))
+    splits = Splits(**{part: parts[part].corpus for part in PARTS})
+    return replace(splits, notes=(*notes, *_repeated(splits, parts)))
