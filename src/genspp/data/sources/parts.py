@@ -127,5 +127,5 @@ def in_parts(
         notes.append(f"The {' and '.join(missing)} rows were split off the training rows: {sizes}.")
     for part in ("val", "test"):
         check_known(parts[part], known, part)
-    splits = Splits(**{part: parts[part].corpus for part in PARTS})
+    splits = Splits(parts["train"].corpus, parts["val"].corpus, parts["test"].corpus)
     return replace(splits, notes=(*notes, *_repeated(splits, parts)))
