@@ -32,7 +32,7 @@ def population(workers: int) -> list[np.ndarray]:
         for evaluation in engine.evaluate(genomes, [1, 2, 3, 4]):
             found.append(np.array([evaluation.task_loss, evaluation.selection_rate]))
         masks = engine.select(genomes[0], task.train), engine.select(genomes[0], task.val)
-        found += [*masks, engine.train_predictor(*masks, 1).weights]
+        found += [*masks, engine.train_predictors(*masks, [1])[0].weights]
         engine.close()
     return found
 

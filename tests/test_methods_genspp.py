@@ -146,7 +146,7 @@ def test_class_weight_moves_the_decisions():
     balanced = small(generations=0, class_weight="balanced").fit(texts, labels)
     y = list(plain.classes_).index("y")
     assert heavy.predict_proba(texts)[:, y].mean() > balanced.predict_proba(texts)[:, y].mean()
-    assert balanced.predict_proba(texts)[:, y].mean() > plain.predict_proba(texts)[:, y].mean() + 0.1
+    assert balanced.predict_proba(texts)[:, y].mean() > plain.predict_proba(texts)[:, y].mean() + 0.05
 
 
 def test_nobody_feasible_is_said_and_the_least_bad_returned(caplog):

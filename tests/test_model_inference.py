@@ -13,7 +13,7 @@ from genspp.data.encode import Encoded, pad
 from genspp.errors import DataError
 from genspp.model import inference
 from genspp.model.inference import classify, classify_full_text, flushed, one_thread, select, text_noise
-from genspp.model.networks import Encoder, Generator, Pair, Predictor, Saliency, Shape
+from genspp.model.networks import Committee, Encoder, Generator, Pair, Predictor, Saliency, Shape
 from genspp.model.passes import highest
 
 SHAPE = Shape(5, 6, 3)
@@ -148,3 +148,15 @@ def test_it_leaves_the_caller_s_arithmetic_and_threads_alone():
     with one_thread():
         assert torch.get_num_threads() == 1
     assert torch.get_num_threads() == threads
+
+
+@torch.inference_mode()
+def test_a_committee_says_what_its_members_say_in_the_mean():
+    torch.manual_seed(3)
+    members = [predictor("gru", selected=True, norm=False) for _ in range(3)]
+    model = Pair(TABLE, pair().generator, Committee(members))
+    mask = select(model, DATA)
+    alone = [classify(Pair(TABLE, model.generator, member), DATA, mask) for member in members]
+    np.testing.assert_allclose(classify(model, DATA, mask), np.mean(alone, axis=0), atol=1e-12)
+    np.testing.assert_allclose(model.predictor(*padded(DATA, mask)).exp(), np.mean(alone, axis=0), atol=1e-5)
+    assert np.abs(alone[0] - alone[1]).max() > 0.01

@@ -73,7 +73,7 @@ class Subject:
         evaluator = CompiledEvaluator(task, workers=1)
         try:
             seed = seed_of(self.seed, Purpose.AUDIT_JUDGES, number)
-            trained = evaluator.train_predictor(train.mask, val.mask, seed, training)
+            (trained,) = evaluator.train_predictors(train.mask, val.mask, [seed], training)
         finally:
             evaluator.close()
         predictor = task.predictor()

@@ -5,6 +5,7 @@ Ruggeri & Signorelli, "Interlocking-free Selective Rationalization Through Genet
 
 import math
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, closing
 from dataclasses import asdict
 from time import perf_counter
 from typing import Any, ClassVar
@@ -21,6 +22,7 @@ from genspp.methods.base import METHODS, Rationalizer, Recorder, logger
 from genspp.methods.evolving import (
     JUDGING,
     descended,
+    final_predictors,
     informed_genomes,
     initial_genomes,
     make_evaluator,
@@ -31,9 +33,10 @@ from genspp.methods.evolving import (
 from genspp.methods.in_training import GeneratorInTraining
 from genspp.methods.lesson import Lesson
 from genspp.methods.masks import MASKS
+from genspp.methods.patience import searched
 from genspp.methods.skew import SKEW_EPOCHS, Code, skew
 from genspp.model.inference import flushed
-from genspp.model.networks import CELLS, Encoder, Generator, Pair, Predictor, Shape
+from genspp.model.networks import CELLS, Encoder, Generator, Pair, Shape
 from genspp.model.optimizer import Adam
 from genspp.model.passes import prepare
 from genspp.model.weights import flatten, load_flat
@@ -90,20 +93,23 @@ class GenSPP(Rationalizer):
         return settings
 
     def _networks(self, settings: dict[str, Any], inputs: int, classes: int) -> tuple[nn.Module, nn.Module]:
-        shape, skipping = Shape(inputs, settings["hidden"], classes), settings["skip_gaps"]
-        generator = Generator(Encoder(shape, settings["cell"]), 1)
-        predictors = [Predictor(Encoder(shape, "gru"), classes, selected=True, skipping=skipping) for _ in range(2)]
-        return Pair(torch.from_numpy(self.vectors_.table), generator, predictors[0]), predictors[1]
+        generator = Generator(Encoder(Shape(inputs, settings["hidden"], classes), settings["cell"]), 1)
+        predictor, full_text = final_predictors(settings, inputs, classes)
+        return Pair(torch.from_numpy(self.vectors_.table), generator, predictor), full_text
 
     def _train(self, settings: dict[str, Any], lesson: Lesson, recorder: Recorder) -> None:
-        evaluator = make_evaluator(
-            settings["engine"], make_task(settings, lesson, settings["cell"]), settings["workers"]
-        )
-        try:
-            search = self._search(settings, lesson, evaluator, recorder)
-            self._finish(settings, evaluator, search)
-        finally:
-            evaluator.close()
+        some = searched(lesson, settings["seed"])
+        with self._judging(settings, some) as evaluator:
+            search = self._search(settings, some, evaluator, recorder)
+            if some is lesson:
+                self._finish(settings, evaluator, search)
+        if some is not lesson:
+            with self._judging(settings, lesson) as evaluator:
+                self._finish(settings, evaluator, search)
+
+    def _judging(self, settings: dict[str, Any], lesson: Lesson) -> AbstractContextManager[Evaluator]:
+        task = make_task(settings, lesson, settings["cell"])
+        return closing(make_evaluator(settings["engine"], task, settings["workers"]))
 
     def _search(self, settings: dict[str, Any], lesson: Lesson, evaluator: Evaluator, recorder: Recorder) -> Search:
         objective, state = make_objective(settings, evaluator), recorder.restore()

@@ -6,6 +6,7 @@ the one of least cost is kept, with a predictor that reads nothing but its words
 """
 
 import math
+from contextlib import AbstractContextManager, closing
 from dataclasses import asdict
 from typing import Any, ClassVar
 
@@ -18,6 +19,7 @@ from genspp.methods.base import METHODS, Rationalizer, Recorder
 from genspp.methods.evolving import (
     JUDGING,
     above,
+    final_predictors,
     list_thresholds,
     make_evaluator,
     make_objective,
@@ -25,7 +27,9 @@ from genspp.methods.evolving import (
     train_final,
 )
 from genspp.methods.lesson import Lesson
-from genspp.model.networks import Encoder, Pair, Predictor, Shape, WordList
+from genspp.methods.patience import searched
+from genspp.model.networks import Pair, WordList
+from genspp.population.evaluator import Evaluator
 from genspp.settings import Setting, whole
 from genspp.streams import Purpose, seed_of
 
@@ -42,33 +46,36 @@ class WordListRationalizer(Rationalizer):
     on_source: ClassVar[dict[str | tuple[str, str], dict[str, Any]]] = {"toy": {"label_columns": True}}
 
     def _networks(self, settings: dict[str, Any], inputs: int, classes: int) -> tuple[nn.Module, nn.Module]:
-        shape, skipping = Shape(inputs, settings["hidden"], classes), settings["skip_gaps"]
-        predictors = [Predictor(Encoder(shape, "gru"), classes, selected=True, skipping=skipping) for _ in range(2)]
-        table = torch.from_numpy(self.vectors_.table)
-        return Pair(table, WordList(len(table)), predictors[0]), predictors[1]
+        table, (predictor, full_text) = (
+            torch.from_numpy(self.vectors_.table),
+            final_predictors(settings, inputs, classes),
+        )
+        return Pair(table, WordList(len(table)), predictor), full_text
 
     def _train(self, settings: dict[str, Any], lesson: Lesson, recorder: Recorder) -> None:
-        evaluator = make_evaluator(settings["engine"], make_task(settings, lesson), settings["workers"])
-        try:
-            objective, thresholds = make_objective(settings, evaluator), list_thresholds(lesson, settings["lists"])
-            state = recorder.restore()
+        some, thresholds = searched(lesson, settings["seed"]), list_thresholds(lesson, settings["lists"])
+        with _judging(settings, some) as evaluator:
+            objective, state = make_objective(settings, evaluator), recorder.restore()
             self.history_ = list(state["history"]) if state is not None else []
             for number in range(len(self.history_), len(thresholds)):
-                masks = _masks(lesson, thresholds[number])
+                masks = _masks(some, thresholds[number])
                 found = evaluator.judge(*masks, _seed(settings, number)).evaluation(evaluator.task, masks[1])
                 told = {name: value for name, value in asdict(found).items() if math.isfinite(value)}
                 line = {"list": number, "cost": objective.cost(found), **told, **objective.shares(found)}
                 self.history_.append(line)
                 recorder.record(line, {"history": self.history_}, len(thresholds))
-            best = min(range(len(thresholds)), key=lambda number: float(self.history_[number]["cost"]))
-            shares = ("sufficiency", "left_over")
-            self.shares_ = {name: value for name, value in self.history_[best].items() if name in shares}
-            on_list = above(lesson.words, thresholds[best])
-            self.model_.generator.margins[:] = torch.from_numpy(np.where(on_list, np.float32(1), np.float32(-1)))
+        best = min(range(len(thresholds)), key=lambda number: float(self.history_[number]["cost"]))
+        shares = ("sufficiency", "left_over")
+        self.shares_ = {name: value for name, value in self.history_[best].items() if name in shares}
+        on_list = above(lesson.words, thresholds[best])
+        self.model_.generator.margins[:] = torch.from_numpy(np.where(on_list, np.float32(1), np.float32(-1)))
+        with _judging(settings, lesson) as evaluator:
             masks = _masks(lesson, thresholds[best])
             train_final(self.model_, self.full_text_, settings, evaluator, masks, _seed(settings, best))
-        finally:
-            evaluator.close()
+
+
+def _judging(settings: dict[str, Any], lesson: Lesson) -> AbstractContextManager[Evaluator]:
+    return closing(make_evaluator(settings["engine"], make_task(settings, lesson), settings["workers"]))
 
 
 def _masks(lesson: Lesson, least: float) -> tuple[Mask, Mask]:

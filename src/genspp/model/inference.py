@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,7 @@ from genspp.data.encode import Encoded, Mask
 from genspp.kernels.lanes import WIDTH
 from genspp.kernels.losses import logit_noise
 from genspp.kernels.memory import floats
-from genspp.model.networks import Generator, Pair, Predictor, Saliency, WordList
+from genspp.model.networks import Committee, Generator, Pair, Predictor, Saliency, WordList
 from genspp.model.passes import Batch, Network, highest, prepare
 from genspp.model.weights import flatten, kernel_order, pack, sizes_of
 from genspp.streams import Purpose, stream
@@ -91,7 +92,7 @@ def classify(pair: Pair, data: Encoded, mask: Mask) -> Probabilities:
     return _probabilities(pair, pair.predictor, data, mask)
 
 
-def classify_full_text(pair: Pair, predictor: Predictor, data: Encoded) -> Probabilities:
+def classify_full_text(pair: Pair, predictor: Predictor | Committee, data: Encoded) -> Probabilities:
     """Return what a predictor that sees every token says, (texts, classes)."""
     return _probabilities(pair, predictor, data, np.ones(len(data.ids), np.uint8))
 
@@ -109,15 +110,19 @@ def text_noise(seed: int, data: Encoded) -> npt.NDArray[np.float32]:
 
 
 def _laid_out(pair: Pair, module: Generator | Predictor, data: Encoded) -> tuple[Batch, Network]:
-    classes = pair.predictor.output.out_features
+    classes = pair.predictor.classes
     table, (rows,) = prepare(pair.vectors.numpy(), classes, data)
     return Batch.of_all(rows, np.ones(classes, np.float32), module.encoder.gru.hidden_size), Network(module, table)
 
 
-def _probabilities(pair: Pair, predictor: Predictor, data: Encoded, mask: Mask) -> Probabilities:
-    batch, network = _laid_out(pair, predictor, data)
-    with flushed():
-        logits = network.texts(batch, kernel_weights(predictor), batch.from_tokens(mask), keep=False)
-    found = batch.by_text(logits, network.sizes.outputs).astype(np.float64)
-    powers = np.exp(found - found.max(axis=1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+def _probabilities(pair: Pair, predictor: Predictor | Committee, data: Encoded, mask: Mask) -> Probabilities:
+    members: list[Any] = list(predictor.members) if isinstance(predictor, Committee) else [predictor]
+    batch, network = _laid_out(pair, members[0], data)
+    marked, total = batch.from_tokens(mask), np.zeros((len(data), predictor.classes))
+    for member in members:
+        with flushed():
+            logits = network.texts(batch, kernel_weights(member), marked, keep=False)
+        found = batch.by_text(logits, network.sizes.outputs).astype(np.float64)
+        powers = np.exp(found - found.max(axis=1, keepdims=True))
+        total += powers / powers.sum(axis=1, keepdims=True)
+    return total / len(members)

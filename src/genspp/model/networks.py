@@ -7,6 +7,7 @@ on who else is in it: recurrences are packed, and pooling looks at real tokens o
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -137,6 +138,11 @@ class Predictor(nn.Module):
         self.output = nn.Linear(encoder.features, classes)
         self.selected, self.skipping = selected or skipping, skipping
 
+    @property
+    def classes(self) -> int:
+        """How many classes it tells apart."""
+        return self.output.out_features
+
     def forward(self, vectors: Tensor, real: Tensor, mask: Tensor) -> Tensor:
         """Return the class logits, (texts, classes), at a mask of numbers from 0 to 1."""
         chosen = mask.to(vectors.dtype)
@@ -148,6 +154,24 @@ class Predictor(nn.Module):
         highest = states.masked_fill(~pooled.unsqueeze(-1), -torch.inf).amax(1)
         logits: Tensor = self.output(highest.clamp(min=0) if self.selected else highest)
         return logits
+
+
+class Committee(nn.Module):
+    """Predictors that decide together: the mean of their probabilities.
+
+    Each has been trained by itself behind the same highlights, so what one of them has learnt by accident the others
+    outvote. They read what any predictor reads.
+    """
+
+    def __init__(self, members: Iterable[Predictor]) -> None:
+        super().__init__()
+        own = list(members)
+        self.members, self.classes = nn.ModuleList(own), own[0].classes
+
+    def forward(self, vectors: Tensor, real: Tensor, mask: Tensor) -> Tensor:
+        """Return the logarithms of the mean probabilities, (texts, classes), at a mask of numbers from 0 to 1."""
+        logits = torch.stack([member(vectors, real, mask) for member in self.members])
+        return logits.log_softmax(2).logsumexp(0) - math.log(len(self.members))
 
 
 class Saliency(nn.Module):
@@ -181,12 +205,13 @@ class Pair(nn.Module):
 
     vectors: Tensor
     generator: Any  # a Generator, a WordList or a Saliency
+    predictor: Any  # a Predictor or a Committee
 
     def __init__(
         self,
         vectors: Tensor,
         generator: Generator | WordList | Saliency,
-        predictor: Predictor,
+        predictor: Predictor | Committee,
         sampled: int | None = None,
         share: float | None = None,
     ) -> None:

@@ -43,8 +43,8 @@ def count(module: nn.Module) -> int:
 
 def check_hidden(arrays: Arrays, hidden: int) -> None:
     """Refuse saved weights of a pair that has not so many hidden units; networks of that size may then be made."""
-    name = "model.predictor.encoder.gru.weight_hh_l0"
-    if name not in arrays or arrays[name].shape != (3 * hidden, hidden):
+    names = [f"model.predictor.{member}encoder.gru.weight_hh_l0" for member in ("", "members.0.")]
+    if not any(name in arrays and arrays[name].shape == (3 * hidden, hidden) for name in names):
         raise ValueError(f"hidden is {hidden:,}, and its weights are not of that size.")
 
 

@@ -103,17 +103,17 @@ class CompiledEvaluator:
         )
         return self._pool.submit(_highlight, network, genome, batch).result()
 
-    def train_predictor(
-        self, train_mask: Mask, val_mask: Mask, seed: int, training: Training | None = None, *, afresh: bool = False
-    ) -> TrainedPredictor:
-        """Train one predictor behind fixed masks.
+    def train_predictors(
+        self, train_mask: Mask, val_mask: Mask, seeds: Sequence[int], training: Training | None = None
+    ) -> list[TrainedPredictor]:
+        """Train predictors behind fixed masks: the first from the readers' weights, others from their own.
 
-        training: the task's own unless another is given. afresh: from weights of its own, not from the readers'.
+        training: the task's own unless another is given.
         """
         self._prepare_readers()
-        start = None if afresh or self._readers is None else self._readers.predictor
-        texts = self._seen(train_mask, val_mask)
-        return self._pool.submit(self._fit, texts, seed, training or self.task.training, start).result()
+        texts, training = self._seen(train_mask, val_mask), training or self.task.training
+        starts = [None if self._readers is None else self._readers.predictor, *[None] * (len(seeds) - 1)]
+        return list(self._pool.map(lambda seed, start: self._fit(texts, seed, training, start), seeds, starts))
 
     def close(self) -> None:
         """Stop the threads."""

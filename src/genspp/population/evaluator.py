@@ -231,12 +231,12 @@ class Evaluator(Protocol):
         """Return the flat highlight mask that a genome gives to all texts of `data`."""
         ...
 
-    def train_predictor(
-        self, train_mask: Mask, val_mask: Mask, seed: int, training: Training | None = None, *, afresh: bool = False
-    ) -> TrainedPredictor:
-        """Train one predictor behind fixed masks.
+    def train_predictors(
+        self, train_mask: Mask, val_mask: Mask, seeds: Sequence[int], training: Training | None = None
+    ) -> list[TrainedPredictor]:
+        """Train predictors behind fixed masks: the first from the readers' weights, others from their own.
 
-        training: the task's own unless another is given. afresh: from weights of its own, not from the readers'.
+        training: the task's own unless another is given.
         """
         ...
 

@@ -74,15 +74,19 @@ class SequentialEvaluator:
                 flat[index[real]] = mask[real]
         return flat
 
-    def train_predictor(
-        self, train_mask: Mask, val_mask: Mask, seed: int, training: Training | None = None, *, afresh: bool = False
-    ) -> TrainedPredictor:
-        """Train one predictor behind fixed masks.
+    def train_predictors(
+        self, train_mask: Mask, val_mask: Mask, seeds: Sequence[int], training: Training | None = None
+    ) -> list[TrainedPredictor]:
+        """Train predictors behind fixed masks: the first from the readers' weights, others from their own.
 
-        training: the task's own unless another is given. afresh: from weights of its own, not from the readers'.
+        training: the task's own unless another is given.
         """
-        start = None if afresh or self._readers is None else self._readers.predictor
-        return self._fit(self.task.predictor(), (train_mask, val_mask), seed, training or self.task.training, start)
+        masks, training = (train_mask, val_mask), training or self.task.training
+        starts = [None if self._readers is None else self._readers.predictor, *[None] * (len(seeds) - 1)]
+        return [
+            self._fit(self.task.predictor(), masks, seed, training, start)
+            for seed, start in zip(seeds, starts, strict=True)
+        ]
 
     def climb(self, genomes: npt.NDArray[np.float32], climbs: Sequence[Climb], terms: Terms) -> npt.NDArray[np.float32]:
         """Return the genomes that climbs from these lead to."""
@@ -109,7 +113,7 @@ class SequentialEvaluator:
     def judge(self, train_mask: Mask, val_mask: Mask, seed: int) -> Judges:
         """Judge fixed highlights as those of a genome are."""
         task, start = self.task, self._readers
-        predictor = self.train_predictor(train_mask, val_mask, seed)
+        predictor = self.train_predictors(train_mask, val_mask, [seed])[0]
         if task.adversary == "none":
             return Judges(predictor, None)
         rest, own = (1 - train_mask, 1 - val_mask), seed_of(seed, Purpose.ADVERSARY)
