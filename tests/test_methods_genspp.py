@@ -12,7 +12,7 @@ from conftest import sentences
 from genspp import GenSPP, Rationalizer
 from genspp.errors import DataError, NotFittedError, SettingsError
 from genspp.evolution.search import STRATEGIES
-from genspp.methods.genspp import make_evaluator
+from genspp.methods.evolving import make_evaluator
 from genspp.population import evaluator
 from genspp.population.evaluator import Evaluation
 
@@ -127,7 +127,7 @@ def test_validation_rows_are_not_trained_on(monkeypatch):
         tasks.append(task)
         return make_evaluator(engine, task, workers)
 
-    monkeypatch.setattr("genspp.methods.genspp.make_evaluator", spy)
+    monkeypatch.setattr("genspp.methods.evolving.make_evaluator", spy)
     validation = ["unseen goal", "unseen soup", "unseen chip"], ["sport", "food", "tech"]
     given = small(generations=0).fit(TEXTS, LABELS, validation=validation)
     assert "unseen" not in given.vectors_.words
@@ -315,7 +315,7 @@ def test_evidence_for_some_classes_makes_marks_in_the_others_dear(monkeypatch):
         tasks.append(task)
         return make_evaluator(engine, task, workers)
 
-    monkeypatch.setattr("genspp.methods.genspp.make_evaluator", spy)
+    monkeypatch.setattr("genspp.methods.evolving.make_evaluator", spy)
     small(generations=0, evidence_for=["sport"]).fit(TEXTS, LABELS)
     small(generations=0).fit(TEXTS, LABELS)
     some, all_of_them = tasks

@@ -5,7 +5,6 @@ Ruggeri & Signorelli, "Interlocking-free Selective Rationalization Through Genet
 
 import math
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, closing
 from dataclasses import asdict
 from time import perf_counter
 from typing import Any, ClassVar
@@ -21,13 +20,13 @@ from genspp.evolution.search import STRATEGIES, Search, settings_of, strategy_se
 from genspp.methods.base import METHODS, Rationalizer, Recorder, logger
 from genspp.methods.evolving import (
     JUDGING,
+    Judging,
     descended,
     final_predictors,
     informed_genomes,
     initial_genomes,
-    make_evaluator,
+    judging,
     make_objective,
-    make_task,
     train_final,
 )
 from genspp.methods.in_training import GeneratorInTraining
@@ -99,17 +98,13 @@ class GenSPP(Rationalizer):
 
     def _train(self, settings: dict[str, Any], lesson: Lesson, recorder: Recorder) -> None:
         some = searched(lesson, settings["seed"])
-        with self._judging(settings, some) as evaluator:
-            search = self._search(settings, some, evaluator, recorder)
+        with judging(settings, some, settings["cell"]) as judged:
+            search = self._search(settings, some, judged.evaluator, recorder)
             if some is lesson:
-                self._finish(settings, evaluator, search)
+                self._finish(settings, judged, search)
         if some is not lesson:
-            with self._judging(settings, lesson) as evaluator:
-                self._finish(settings, evaluator, search)
-
-    def _judging(self, settings: dict[str, Any], lesson: Lesson) -> AbstractContextManager[Evaluator]:
-        task = make_task(settings, lesson, settings["cell"])
-        return closing(make_evaluator(settings["engine"], task, settings["workers"]))
+            with judging(settings, lesson, settings["cell"]) as judged:
+                self._finish(settings, judged, search)
 
     def _search(self, settings: dict[str, Any], lesson: Lesson, evaluator: Evaluator, recorder: Recorder) -> Search:
         objective, state = make_objective(settings, evaluator), recorder.restore()
@@ -161,9 +156,9 @@ class GenSPP(Rationalizer):
                 "" if objective.graded_failures else "; all are equally fit, so the search drifts",
             )
 
-    def _finish(self, settings: dict[str, Any], evaluator: Evaluator, search: Search) -> None:
-        """Put the best generator and a predictor trained behind it into `model_`."""
-        best, task, objective = search.best(), evaluator.task, search.objective
+    def _finish(self, settings: dict[str, Any], judged: Judging, search: Search) -> None:
+        """Put the best generator and predictors trained behind it into `model_`."""
+        evaluator, best, objective = judged.evaluator, search.best(), search.objective
         if isinstance(objective, PaperObjective) and not objective.feasible(best.evaluation):
             logger.warning(
                 "nobody was feasible to the end: the least bad individual is returned (validation loss %.3f, "
@@ -172,9 +167,10 @@ class GenSPP(Rationalizer):
                 best.evaluation.selection_rate,
             )
         self.shares_ = objective.shares(best.evaluation)
+        task = evaluator.task
         masks = evaluator.select(best.genome, task.train), evaluator.select(best.genome, task.val)
         load_flat(self.model_.generator, best.genome)
-        train_final(self.model_, self.full_text_, settings, evaluator, masks, best.seed)
+        train_final(self.model_, self.full_text_, settings, judged, masks, best.seed)
 
 
 def _skewed(settings: dict[str, Any], task: Task) -> tuple[Genome, dict[str, Any]]:

@@ -6,7 +6,6 @@ the one of least cost is kept, with a predictor that reads nothing but its words
 """
 
 import math
-from contextlib import AbstractContextManager, closing
 from dataclasses import asdict
 from typing import Any, ClassVar
 
@@ -20,16 +19,14 @@ from genspp.methods.evolving import (
     JUDGING,
     above,
     final_predictors,
+    judging,
     list_thresholds,
-    make_evaluator,
     make_objective,
-    make_task,
     train_final,
 )
 from genspp.methods.lesson import Lesson
 from genspp.methods.patience import searched
 from genspp.model.networks import Pair, WordList
-from genspp.population.evaluator import Evaluator
 from genspp.settings import Setting, whole
 from genspp.streams import Purpose, seed_of
 
@@ -54,7 +51,7 @@ class WordListRationalizer(Rationalizer):
 
     def _train(self, settings: dict[str, Any], lesson: Lesson, recorder: Recorder) -> None:
         some, thresholds = searched(lesson, settings["seed"]), list_thresholds(lesson, settings["lists"])
-        with _judging(settings, some) as evaluator:
+        with judging(settings, some) as (evaluator, _):
             objective, state = make_objective(settings, evaluator), recorder.restore()
             self.history_ = list(state["history"]) if state is not None else []
             for number in range(len(self.history_), len(thresholds)):
@@ -69,13 +66,9 @@ class WordListRationalizer(Rationalizer):
         self.shares_ = {name: value for name, value in self.history_[best].items() if name in shares}
         on_list = above(lesson.words, thresholds[best])
         self.model_.generator.margins[:] = torch.from_numpy(np.where(on_list, np.float32(1), np.float32(-1)))
-        with _judging(settings, lesson) as evaluator:
+        with judging(settings, lesson) as judged:
             masks = _masks(lesson, thresholds[best])
-            train_final(self.model_, self.full_text_, settings, evaluator, masks, _seed(settings, best))
-
-
-def _judging(settings: dict[str, Any], lesson: Lesson) -> AbstractContextManager[Evaluator]:
-    return closing(make_evaluator(settings["engine"], make_task(settings, lesson), settings["workers"]))
+            train_final(self.model_, self.full_text_, settings, judged, masks, _seed(settings, best))
 
 
 def _masks(lesson: Lesson, least: float) -> tuple[Mask, Mask]:

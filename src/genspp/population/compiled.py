@@ -67,6 +67,7 @@ class CompiledEvaluator:
             initargs=(True,),
         )
         self._own = threading.local()
+        self._beliefs = _NOTHING if task.beliefs is None else np.array(task.beliefs, np.float32).ravel()
         self._readers: Readers | None = None
         self._judged: dict[tuple[int, bytes], Judges] = {}  # the last ones, to climb between; others are trained again
         self._lock = threading.Lock()
@@ -156,12 +157,13 @@ class CompiledEvaluator:
     def _judge(self, train_mask: Mask, val_mask: Mask, seed: int) -> Judges:
         """Train a predictor behind highlights and, where the task has one, an adversary behind the rest."""
         start, training = self._readers, self.task.training
-        predictor = self._fit(self._seen(train_mask, val_mask), seed, training, start and start.predictor)
+        seen, beliefs = self._seen(train_mask, val_mask), self._beliefs
+        predictor = self._fit(seen, seed, training, start and start.predictor, beliefs)
         if self.task.adversary == "none":
             return Judges(predictor, None)
         rest = self._left(1 - train_mask, 1 - val_mask)
         own = seed_of(seed, Purpose.ADVERSARY)
-        return Judges(predictor, self._fit(rest, own, training, start and start.adversary))
+        return Judges(predictor, self._fit(rest, own, training, start and start.adversary, beliefs))
 
     # ------------------------------------------------------------------ what predictors read
 
@@ -193,14 +195,21 @@ class CompiledEvaluator:
             stopping.close_epoch(predictor.validate(val), predictor.flat())
         return stopping.best
 
-    def _fit(self, texts: Sequence[Texts], seed: int, training: Training, start: Weights | None) -> TrainedPredictor:
+    def _fit(
+        self,
+        texts: Sequence[Texts],
+        seed: int,
+        training: Training,
+        start: Weights | None,
+        beliefs: npt.NDArray[np.float32] = _NOTHING,
+    ) -> TrainedPredictor:
         train, val = texts
         first = fresh_predictor(seed, self.task) if start is None else start
         predictor = TrainablePredictor(self.task, first, self._table, training, self._memory(training))
         stopping = EarlyStopping(training.epochs, training.patience)
         while not stopping.finished:
             predictor.train(train, epoch_order(seed, stopping.epoch, len(self.task.train)))
-            loss = predictor.validate(val) if stopping.measured else float("nan")
+            loss = predictor.validate(val, beliefs) if stopping.measured else float("nan")
             stopping.close_epoch(loss, predictor.flat())
         return TrainedPredictor(stopping.best, stopping.best_loss, stopping.epoch)
 
@@ -240,10 +249,10 @@ class TrainablePredictor:
         state = (self._weights, self.gradient, self._moments, self._squares, self._powers, _NOTHING)
         train_epoch(order, self._batch_size, self._rates, texts, *self._shared, *state)
 
-    def validate(self, texts: Texts) -> float:
-        """Return the loss over all texts."""
+    def validate(self, texts: Texts, beliefs: npt.NDArray[np.float32] = _NOTHING) -> float:
+        """Return the loss over all texts. beliefs: flat, what it is measured against; nothing: the labels."""
         order = np.argsort(-texts.span, kind="stable")
-        return float(validate(order, self._batch_size, texts, *self._shared, self._weights))
+        return float(validate(order, self._batch_size, texts, *self._shared, self._weights, beliefs))
 
     def flat(self) -> Weights:
         """Return the weights in torch's order."""

@@ -113,11 +113,13 @@ class SequentialEvaluator:
     def judge(self, train_mask: Mask, val_mask: Mask, seed: int) -> Judges:
         """Judge fixed highlights as those of a genome are."""
         task, start = self.task, self._readers
-        predictor = self.train_predictors(train_mask, val_mask, [seed])[0]
+        seen, first = (train_mask, val_mask), start and start.predictor
+        predictor = self._fit(task.predictor(), seen, seed, task.training, first, task.beliefs)
         if task.adversary == "none":
             return Judges(predictor, None)
         rest, own = (1 - train_mask, 1 - val_mask), seed_of(seed, Purpose.ADVERSARY)
-        return Judges(predictor, self._fit(task.opponent(), rest, own, task.training, start and start.adversary))
+        first = start and start.adversary
+        return Judges(predictor, self._fit(task.opponent(), rest, own, task.training, first, task.beliefs))
 
     @cached_property
     def _readers(self) -> Readers | None:
@@ -148,6 +150,7 @@ class SequentialEvaluator:
         seed: int,
         training: Training,
         start: Weights | None,
+        beliefs: npt.NDArray[np.float32] | None = None,
     ) -> TrainedPredictor:
         load_flat(predictor, fresh_predictor(seed, self.task) if start is None else start)
         optimizer = torch.optim.Adam(predictor.parameters(), lr=training.learning_rate)
@@ -156,7 +159,7 @@ class SequentialEvaluator:
             while not stopping.finished:
                 order = epoch_order(seed, stopping.epoch, len(self.task.train))
                 self._train_epoch(predictor, optimizer, masks[0], order, training)
-                loss = self._validation_loss(predictor, masks[1]) if stopping.measured else float("nan")
+                loss = self._validation_loss(predictor, masks[1], beliefs) if stopping.measured else float("nan")
                 stopping.close_epoch(loss, flatten(predictor))
         return TrainedPredictor(stopping.best, stopping.best_loss, stopping.epoch)
 
@@ -230,13 +233,18 @@ class SequentialEvaluator:
             optimizer.step()
 
     @torch.inference_mode()
-    def _validation_loss(self, predictor: Predictor, mask: Mask) -> float:
+    def _validation_loss(
+        self, predictor: Predictor, mask: Mask, beliefs: npt.NDArray[np.float32] | None = None
+    ) -> float:
         total = weight = 0.0
         for rows in self.task.val.batches():
             logits, labels = self._forward(predictor, self.task.val, mask, rows)
+            if beliefs is not None:  # these weigh 1 in all
+                total -= float((torch.from_numpy(beliefs[rows]) * logits.log_softmax(1)).sum())
+                continue
             total += float(F.cross_entropy(logits, labels, self._class_weights, reduction="sum"))
             weight += float(self._class_weights[labels].sum())
-        return total / weight
+        return total / weight if beliefs is None else total
 
     def _forward(
         self, predictor: Predictor, data: Encoded, mask: Mask, rows: npt.NDArray[np.int64]
