@@ -225,7 +225,11 @@ def test_texts_are_explained_at_given_masks():
 
 @pytest.mark.parametrize(
     ("masks", "said"),
-    [([None], "3 texts but 1 masks"), ([None, [1], None], "text 1 .from 0. has 1 entries"), ([None, 2, None], "0 and 1")],
+    [
+        ([None], "3 texts but 1 masks"),
+        ([None, [1], None], "text 1 .from 0. has 1 entries"),
+        ([None, 2, None], "0 and 1"),
+    ],
 )
 def test_masks_that_do_not_fit(masks, said):
     model = Looks().fit(TEXTS, LABELS)

@@ -236,7 +236,7 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
     def predict_proba(self, texts: Texts, masks: Masks = None) -> npt.NDArray[np.float64]:
         """Return the probability of every class, (texts, classes), in the order of `classes_`."""
         corpus, data = self._read(texts)
-        return classify(self.model_, data, self._highlight(corpus, data, masks))
+        return classify(self.model_, data, self._marked(corpus, data, masks))
 
     def predict_full_text(self, texts: Texts) -> npt.NDArray[Any]:
         """Return what a predictor of the same size says when it sees every token: what do highlights cost?"""
@@ -246,10 +246,10 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
     def explain(self, texts: Texts, masks: Masks = None) -> list[Rationale]:
         """Return for every text the decision and the words it was made from, be they those of the given `masks`."""
         corpus, data = self._read(texts)
-        flat = self._highlight(corpus, data, masks)
+        flat = self._marked(corpus, data, masks)
         probabilities = classify(self.model_, data, flat)
         names = self.classes_.tolist()
-        masks, unknown = data.split(flat), data.split((data.ids == UNKNOWN).view(np.uint8))
+        chosen, unknown = data.split(flat), data.split((data.ids == UNKNOWN).view(np.uint8))
         return [
             Rationale(
                 document,
@@ -258,7 +258,7 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
                 mask.tolist(),
                 tuple(np.flatnonzero(flags).tolist()),
             )
-            for document, mask, flags, row in zip(corpus, masks, unknown, probabilities, strict=True)
+            for document, mask, flags, row in zip(corpus, chosen, unknown, probabilities, strict=True)
         ]
 
     def forget(self) -> None:
@@ -330,7 +330,7 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         if vectors is not self.vectors_:
             self.vectors_, self.model_.vectors = vectors, torch.from_numpy(vectors.table)
 
-    def _highlight(self, corpus: Corpus, data: Encoded, masks: Masks) -> Mask:
+    def _marked(self, corpus: Corpus, data: Encoded, masks: Masks) -> Mask:
         """Return the flat highlight of all texts: the given masks, the model's own where there are none."""
         if masks is None:
             return select(self.model_, data)
