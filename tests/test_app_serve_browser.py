@@ -216,6 +216,17 @@ def test_what_would_steer_the_page_is_replaced(show):
     assert marked(one) == ["goal", "soup"]
 
 
+def test_a_text_that_runs_from_right_to_left(show):
+    page = show()
+    one = ask(page, "مرحبا goal soup")
+    assert colour(page, ".text", "direction") == "rtl"
+    word(one, "goal").focus()
+    page.keyboard.press("ArrowLeft")  # onwards, there
+    playwright.expect(word(one, "soup")).to_be_focused()
+    ask(page, "goal مرحبا")
+    assert colour(page, ".text", "direction") == "ltr"
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_light_and_dark_can_both_be_read(show, scheme):
     page = show(color_scheme=scheme)

@@ -22,6 +22,7 @@
     const { text, own: { tokens, unknown } } = card, strange = new Set(unknown), shown = card.part(".text");
     let at = 0;
     shown.replaceChildren();
+    shown.dir = getComputedStyle(card.input).direction; // as it is typed
     card.words = tokens.map((token, number) => {
       // A button by its role: an element that is one by its name would let no line wrap as the text's own do.
       const start = text.indexOf(token, at), word = element("span", "word", harmless(token));
@@ -47,10 +48,11 @@
   };
 
   const paintDecision = (card) => {
-    const { answer, own } = card, label = String(answer.label), said = card.part(".said"), yours = card.part(".yours");
-    said.replaceChildren("decides ", element("b", "", harmless(label)));
+    const { answer, own } = card, label = String(answer.label), shares = card.part(".shares"), yours = card.part(".yours");
+    card.part(".said").replaceChildren("decides ", element("b", "", harmless(label)));
     const rows = classes.map((name) => [harmless(name), 100 * answer.probabilities[name], name === label]);
-    card.part(".shares").replaceChildren(...bars(rows, 1));
+    shares.replaceChildren(...bars(rows, 1));
+    shares.scrollTop = shares.querySelector(".own").offsetTop - shares.offsetTop - shares.clientHeight / 2;
     hide(card.part(".nothing"), !answer.no_evidence);
     hide(yours, card.mask === null);
     yours.firstElementChild.textContent =
