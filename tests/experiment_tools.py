@@ -1,5 +1,7 @@
 """Made-up result files, so that tables and sentences can be tested without training anything."""
 
+from dataclasses import replace
+
 from genspp.evaluation.metrics import f1, macro_f1
 from genspp.experiments.results import FORMAT, Predictions, Result
 
@@ -67,6 +69,14 @@ def made_run(method: str, seed: int, *, hits: int = 8, right: int = 8, **changes
     if "audit" in changes:
         content["audit"] = changes["audit"].figures()
     return Result(**key, content=content)
+
+
+def ten_seeds(method: str, *, hits: int = 8, right: int = 8, **changes) -> list[Result]:
+    """Return runs of seeds 1 to 10: those of `five_seeds` twice over, a little better the second time: no ties."""
+    first, later = (five_seeds(method, hits=hits, right=right, **changes) for _ in range(2))
+    for run in later:
+        run.content["metrics"] |= {name: run.metrics[name] + 1e-6 for name in ("clf_f1", "hl_f1")}
+    return [*first, *(replace(run, seed=run.seed + 5) for run in later)]
 
 
 def five_seeds(method: str, *, hits: int = 8, right: int = 8, **changes) -> list[Result]:
