@@ -27,7 +27,7 @@ def test_table1_shows_both_sides_and_both_tests(board):
     assert "12.50 ± 8.84" in text
     assert "42.62 ± 0.73" in text and "31.15 ± 2.56" in text
     assert "Hl-F1 of GenSPP against FR, the best other method here: +75.00" in text
-    assert "Exact rank-sum test over 5 and 5 seeds: p = 0.0079, corrected 0.0159 (it cannot be less than 0.0159)" in text
+    assert "Exact rank-sum test over 5 and 5 seeds: p = 0.0079, corrected 0.0159 (it cannot be less than" in text
     assert text.count("Corrected: by Holm's method, for the 2 comparisons") == 1
     assert f"Paired bootstrap over the {TEXTS} test texts" in text
     assert "GloVe Twitter 27B" in text
@@ -49,7 +49,7 @@ def test_references_stand_beside_the_runs_that_have_them():
     assert [column.name for column in table.columns[:5]] == ["full text", "TF-IDF + LR", "word list", "random", "all"]
     shown = {row.name: [None if cell is None else cell.mean for cell in row.cells[:5]] for row in table.rows}
     assert shown["RNP"] == pytest.approx([90, 74, 41.8, 12.5, 20])
-    assert shown["FR"] == shown["GenSPP"] == [pytest.approx(90), None, None, None, None]  # not all of the runs have them
+    assert shown["FR"] == shown["GenSPP"] == [pytest.approx(90), None, None, None, None]  # not all runs have them
 
 
 def test_the_main_table_has_all_data_sets_side_by_side(board):

@@ -249,7 +249,9 @@ def benchmark(
             "they exist, split and highlight, known by the file's name; several with commas."
         ),
     ] = "toy",
-    methods: Annotated[str | None, typer.Option(help="Methods, with commas between (all).")] = None,
+    methods: Annotated[
+        str | None, typer.Option(help="Methods, with commas between (all; for paper those it compares).")
+    ] = None,
     seeds: Annotated[int | None, typer.Option(help="Seeds 1 to this (5; ablation, alpha 3; with --quick 1).")] = None,
     preset: Annotated[str | None, typer.Option(help="sound or paper (sound; for paper both).")] = None,
     vectors: Annotated[Path | None, typer.Option(help="A GloVe text file, for data of words.")] = None,

@@ -218,7 +218,7 @@ def _finished(trial: Trial, out: Path) -> bool:
     if not path.exists():
         return False
     asked = read_result(path).content["asked"]
-    if asked != trial.asked():
+    if not trial.is_what(asked):
         raise SettingsError(
             f"{path} was made with {asked}, not with {trial.asked()}; move it away, or give another folder with --out."
         )

@@ -97,6 +97,10 @@ class Trial:
             shown["vectors"] = Path(shown["vectors"]).name
         return shown
 
+    def is_what(self, asked: Mapping[str, Any]) -> bool:
+        """Tell whether a result was asked for with the same settings; the number of workers changes none."""
+        return _without_workers(asked) == _without_workers(self.asked())
+
     def command(self) -> str:
         """Return what one types to repeat it, with names in the place of local paths."""
         source = quote(find_source(self.source).command)
@@ -113,6 +117,10 @@ class Trial:
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values; `Trial(**values)` is the way back."""
         return asdict(self)
+
+
+def _without_workers(asked: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in asked.items() if name != "workers"}
 
 
 def expand(

@@ -35,8 +35,8 @@ class Selection(NamedTuple):
 def progress_figure(path: Path, title: str, panels: Mapping[str, Sequence[Band]]) -> None:
     """Draw a panel per start and a line per method: the mean over seeds, and a band from the least to the most.
 
-    The first line is drawn thicker. A method has one colour in all panels. What was not looked at on its way is a thin dotted line at its end, and its
-    name says so.
+    The first line is drawn thicker. A method has one colour in all panels. What was not looked at on its way is a thin
+    dotted line at its end, and its name says so.
     """
     from matplotlib.figure import Figure
 
