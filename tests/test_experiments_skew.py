@@ -9,7 +9,7 @@ from rich.console import Console
 
 from conftest import DECIDING, sentences
 from experiment_tools import made_run, skewed
-from genspp.experiments import benchmark, page, paper
+from genspp.experiments import benchmark, page, paper, skew_drawings
 from genspp.experiments.board import Board
 from genspp.experiments.escape import profile, told, way_out
 from genspp.experiments.grid import Effort, expand
@@ -158,6 +158,9 @@ def test_the_figures_work_with_what_there_is(tmp_path):
         assert [path.stem for path in drawn] == list(figure_names("hatexplain", "sound"))
         assert all(path.stat().st_size > 10_000 for path in drawn)
     assert draw_skew(Board(clean), tmp_path) == []
+    (band,), (end,) = (list(skew_drawings._clean(Board(runs), "hatexplain", "sound")) for runs in (clean, clean[:1]))
+    assert band.looked_at and band.values.shape[0] == 1 and band.values[0, -1] == pytest.approx(40)
+    assert not end.looked_at and set(end.values.ravel()) == {50.0}
 
 
 # ---- from end to end

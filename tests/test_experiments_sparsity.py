@@ -41,7 +41,7 @@ def board():
 
 UNTRAINED = {
     "gold_rate": 0.25,
-    "word_list": {"selection_rate": [0.1, 0.2], "precision": [0.6, 0.4], "recall": [0.2, 0.3], "hl_f1": [0.3, 0.35]},
+    "word_list": {"selection_rate": [0.1, 0.25], "precision": [0.6, 0.4], "recall": [0.2, 0.3], "hl_f1": [0.3, 0.35]},
     "random": {"selection_rate": [0.1, 0.4], "precision": [0.2, 0.2], "recall": [0.1, 0.4], "hl_f1": [0.1, 0.2]},
 }
 
@@ -65,7 +65,8 @@ def test_a_curve_is_straight_between_its_points_and_ends_with_them():
     assert curve.at(0.125) == pytest.approx(0.25)
     assert (curve.at(0.1), curve.at(0.2)) == pytest.approx((0.2, 0.4))
     assert curve.at(0.09) is curve.at(0.21) is None
-    assert Curve("x", []).at(0.1) is None
+    assert Curve("x", []).at(0.1) is Curve("x", []).nearest(0.1) is curve.nearest(0.3) is None
+    assert (curve.nearest(0.14), curve.nearest(0.16)) == (0.2, 0.4)
 
 
 def test_points_are_means_over_runs(board):
@@ -95,7 +96,7 @@ def test_methods_are_compared_where_genspp_is(board, tmp_path):
     )
     assert own == (
         "R = 15.0 % (GenSPP): GenSPP has an Hl-F1 of 50.0, behind MCD (100.0); 2 other curves pass there; "
-        "word list of any length 32.5, random tokens 11.7."
+        "word list of any length 30.0, random tokens 10.0."
     )
     assert most.startswith("R = 30.0 % (GenSPP, weight = 2.00): no other method's curve passes there")
 

@@ -41,6 +41,12 @@ class Curve(NamedTuple):
             return None
         return float(np.interp(rate, rates, [point.hl_f1 for point in self.points]))
 
+    def nearest(self, rate: float) -> float | None:
+        """Return the Hl-F1 of the point whose R is nearest; None where the curve does not pass."""
+        if self.at(rate) is None:
+            return None
+        return min(self.points, key=lambda point: abs(point.rate - rate)).hl_f1
+
 
 def method_curves(board: Board, data: str, preset: str) -> dict[str, Curve]:
     """Return the curves of all methods that have runs with gold highlights; a method without a sweep has one point."""

@@ -91,11 +91,9 @@ def _matched(setting: str, rate: float, own: float, curves: dict[str, Curve], un
     else:
         better = [f"{other} ({100 * found[other]:.1f})" for other in order if found[other] > own]
         said = f"{name} has an Hl-F1 of {score}, behind {', '.join(better)}; {len(order)} other curves pass there"
-    beside = [
-        f"{curve.name.lower()} {100 * value:.1f}"
-        for curve in untrained.values()
-        if (value := curve.at(rate)) is not None
-    ]
+    # A word list has a word or has it not: between two lengths there is none.
+    scores = {curve.name.lower(): curve.nearest(rate) for curve in untrained.values()}
+    beside = [f"{name} {100 * value:.1f}" for name, value in scores.items() if value is not None]
     where = f"R = {100 * rate:.1f} % ({_setting(setting)})"
     return f"{where}: {said}" + (f"; {', '.join(beside)}." if beside else ".")
 

@@ -44,12 +44,11 @@ def rate_figure(path: Path, title: str, lines: Sequence[RateLine], gold: float |
             axes.plot(line.rates, line.values[panel], label=line.name, **look)
         if gold is not None:
             axes.axvline(gold, color=MUTED, linewidth=0.8, alpha=0.6)
-            axes.annotate(
-                "gold", (gold, 99), fontsize=8, color=MUTED, xytext=(3, 0), textcoords="offset points", va="top"
-            )
+            beside = {"xytext": (3, 0), "textcoords": "offset points", "va": "bottom"}
+            axes.annotate("gold", (gold, 1), fontsize=8, color=MUTED, **beside)
         axes.set_title(f"{panel}, %", fontsize=11, color=INK, loc="left")
         axes.set_xlabel("R: tokens selected, %", color=INK)
-        axes.set(xlim=(0, most), ylim=(0, 100))
+        axes.set(xlim=(0, most), ylim=(0, 102))
         axes.tick_params(colors=MUTED)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
