@@ -15,7 +15,7 @@ from genspp.methods import METHODS
 
 # Beside the paper's levels: one above, or no curve would pass where the highlights of Toy are, just above 0.15.
 _MORE_LEVELS = {"toy": (0.20,)}
-# Chosen for the R that pilot runs of one seed had, on test texts, where their Hl-F1 was seen as well: weights 0.25, 0.5,
+# Chosen for the R that pilot runs of one seed had on test texts, where Hl-F1 was seen as well: weights 0.25, 0.5,
 # 2 and 4 on HateXplain (0.25 and 4 on Toy); thresholds 0.02 and 0.3 on Toy, 0.56, 0.6 and 0.65 on HateXplain, cut short
 # at 25 generations. Thresholds above the paper's changed little; 0.05, 0.57 and 0.58 lie between, and were not tried.
 _WEIGHTS = (0.25, 2.0, 4.0)
