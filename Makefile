@@ -42,7 +42,7 @@ bench-quick: $(READY)
 bench-gradient: $(READY)
 	$(BIN)/python -m genspp.experiments.gradient_bench
 
-# docs/results.md and docs/ablation.md, made from their templates and results/.
+# All pages of docs/ that have a template, with their tables and figures, from results/.
 results: $(READY)
 	$(BIN)/python -m genspp.experiments.page
 

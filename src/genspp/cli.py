@@ -256,7 +256,9 @@ def methods(name: Annotated[str | None, typer.Argument(help="One method; all by 
 
 @app.command()
 def benchmark(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="table1, alpha, ablation, skew, cost or figures.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="table1, alpha, ablation, skew, cost, figures or paper (all of it).")
+    ],
     data: Annotated[
         str,
         typer.Option(
@@ -264,9 +266,11 @@ def benchmark(
             "they exist, split and highlight, known by the file's name; several with commas."
         ),
     ] = "toy",
-    methods: Annotated[str | None, typer.Option(help="Methods, with commas between (all).")] = None,
-    seeds: Annotated[int | None, typer.Option(help="Seeds 1 to this (5; ablation 3; with --quick 1).")] = None,
-    preset: Annotated[str, typer.Option(help="sound or paper.")] = "sound",
+    methods: Annotated[
+        str | None, typer.Option(help="Methods, with commas between (all; for paper those it compares).")
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(help="Seeds 1 to this (5; ablation, alpha 3; with --quick 1).")] = None,
+    preset: Annotated[str | None, typer.Option(help="sound or paper (sound; for paper both).")] = None,
     vectors: Annotated[Path | None, typer.Option(help="A GloVe text file, for data of words.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A few minutes, to see that it works.")] = False,
     out_folder: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where results go.")] = Path("results"),
