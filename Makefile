@@ -21,7 +21,7 @@ quickstart: $(READY)
 test: $(READY)
 	$(BIN)/python -m pytest
 
-# What the tests of reports in a real browser need, which are skipped without: Debian's Chromium, and a package that drives it.
+# What the tests of pages in a real browser need, which are skipped without: Debian's Chromium, and a package that drives it.
 browser: $(READY)
 	command -v chromium || { apt-get update -qq && apt-get install -y -qq chromium; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt playwright
@@ -42,7 +42,7 @@ bench-quick: $(READY)
 bench-gradient: $(READY)
 	$(BIN)/python -m genspp.experiments.gradient_bench
 
-# docs/results.md and docs/ablation.md, made from their templates and results/.
+# All pages of docs/ that have a template, with their tables and figures, from results/.
 results: $(READY)
 	$(BIN)/python -m genspp.experiments.page
 

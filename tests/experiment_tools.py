@@ -1,7 +1,17 @@
 """Made-up result files, so that tables and sentences can be tested without training anything."""
 
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from conftest import DECIDING, FILLER
 from genspp.evaluation.metrics import f1, macro_f1
+from genspp.experiments.progress import Progress
 from genspp.experiments.results import FORMAT, Predictions, Result
+from genspp.experiments.skew import LOCKED
 
 TEXTS = 16
 
@@ -69,6 +79,14 @@ def made_run(method: str, seed: int, *, hits: int = 8, right: int = 8, **changes
     return Result(**key, content=content)
 
 
+def ten_seeds(method: str, *, hits: int = 8, right: int = 8, **changes) -> list[Result]:
+    """Return runs of seeds 1 to 10: those of `five_seeds` twice over, a little better the second time: no ties."""
+    first, later = (five_seeds(method, hits=hits, right=right, **changes) for _ in range(2))
+    for run in later:
+        run.content["metrics"] |= {name: run.metrics[name] + 1e-6 for name in ("clf_f1", "hl_f1")}
+    return [*first, *(replace(run, seed=run.seed + 5) for run in later)]
+
+
 def five_seeds(method: str, *, hits: int = 8, right: int = 8, **changes) -> list[Result]:
     """Return runs of seeds 1 to 5 around these hits and labels: two below, two above."""
     spread = (-2, -1, 0, 1, 2)
@@ -76,3 +94,35 @@ def five_seeds(method: str, *, hits: int = 8, right: int = 8, **changes) -> list
         made_run(method, seed, hits=hits + step, right=right + step, **changes)
         for seed, step in zip(range(1, 6), spread, strict=True)
     ]
+
+
+def skewed(
+    method: str, seed: int, hits: int, *, share: float = 0.9, curve: tuple[float, ...] = (), **changes
+) -> Result:
+    """Return a run from a start whose first places tell a share of the labels. hits: of 16 texts, as `made_run` has."""
+    more: dict[str, Any] = {"skew": {"skew_train": share, "skew_val": share, "skew_selected": [[share] * 10] * 2}}
+    if curve:
+        steps = tuple(range(1, len(curve) + 1))
+        more["progress"] = Progress(steps, steps, (0.2,) * len(curve), curve).to_json()
+    variant = changes.pop("variant", f"K={LOCKED}")
+    return made_run(method, seed, hits=hits, variant=variant, benchmark="skew", more=more, **changes)
+
+
+def write_posts(folder: Path) -> Path:
+    """Write 60 posts in which single words decide, in the official format."""
+    stream = np.random.RandomState(0)
+    posts, divisions = {}, {"train": [], "val": [], "test": []}
+    for number in range(60):
+        label, kind = ("offensive", "food") if number % 2 else ("normal", "sport")
+        words = [*stream.choice(FILLER, 5), str(stream.choice(DECIDING[kind]))]
+        posts[f"{number}_gab"] = {
+            "post_id": f"{number}_gab",
+            "annotators": [{"label": label, "target": []}] * 3,
+            "rationales": [[0, 0, 0, 0, 0, 1]] * 3 if label == "offensive" else [],
+            "post_tokens": [str(word) for word in words],
+        }
+        divisions["train" if number < 32 else "val" if number < 44 else "test"].append(f"{number}_gab")
+    folder.mkdir()
+    (folder / "dataset.json").write_text(json.dumps(posts))
+    (folder / "post_id_divisions.json").write_text(json.dumps(divisions))
+    return folder

@@ -38,5 +38,17 @@ def test_no_file_cites_what_is_not_in_the_repository():
         r"methods\.md,? (section )?\d|discrepanc|evidence\.md|house\.md|\(D\d+[a-z]?\)|\bshared/(design|specs|paper)",
         re.IGNORECASE,
     )
-    files = [*(ROOT / "src").rglob("*.py"), *(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CHANGELOG.md"]
+    files = [*(ROOT / "src").rglob("*.py"), *(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CHANGELOG.md"]
     assert [str(path) for path in files if pattern.search(path.read_text(encoding="utf-8"))] == []
+
+
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+PAGES = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_a_page_links_to_what_is_there(page):
+    """Folders of results need not be there yet."""
+    links = LINK.findall(re.sub(r"`[^`]*`", "", page.read_text(encoding="utf-8")))
+    local = [link for link in links if "://" not in link and Path(link).suffix]
+    assert [link for link in local if not (page.parent / link).exists()] == []

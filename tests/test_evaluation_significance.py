@@ -6,7 +6,7 @@ from scipy.stats import mannwhitneyu, rankdata
 
 from genspp.errors import DataError
 from genspp.evaluation import metrics, significance
-from genspp.evaluation.significance import paired_bootstrap, rank_sum, smallest_p
+from genspp.evaluation.significance import holm, paired_bootstrap, paired_bootstraps, rank_sum, smallest_p
 
 
 def enumerated(a, b):
@@ -64,6 +64,23 @@ def test_runs_that_are_no_numbers_are_refused():
         rank_sum([1.0], [])
     with pytest.raises(DataError, match="first group"):
         rank_sum([1.0, float("nan")], [1.0])
+
+
+# ---- many questions
+
+
+def test_holm_multiplies_by_what_is_left_and_keeps_the_order():
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.03, 0.02]) == pytest.approx([0.04, 0.04])  # 0.03 stays, but may not get below its better
+    assert holm([0.9, 0.6]) == [1.0, 1.0]
+    assert holm([0.02]) == [0.02]
+    assert holm([]) == []
+
+
+def test_holm_seldom_finds_anything_where_nothing_is():
+    stream = np.random.default_rng(6)
+    found = [min(holm(stream.random(20))) < 0.05 for _ in range(2000)]
+    assert np.mean(found) == pytest.approx(0.05, abs=0.02)
 
 
 # ---- paired bootstrap
@@ -149,6 +166,13 @@ def test_the_seed_decides_and_chunks_do_not_matter(monkeypatch):
     monkeypatch.setattr(significance, "CHUNK", 500)
     chunked = paired_bootstrap(a, b, mean_of, resamples=999)
     assert (chunked.low, chunked.high, chunked.p) == pytest.approx((whole.low, whole.high, whole.p))
+
+
+def test_one_against_several_is_one_against_each():
+    stream = np.random.default_rng(7)
+    a, b, c = (with_ones(stream.normal(size=40)) for _ in range(3))
+    both = paired_bootstraps(a, [b, c], mean_of, resamples=500)
+    assert both == [paired_bootstrap(a, other, mean_of, resamples=500) for other in (b, c)]
 
 
 def test_unequal_texts_are_refused():

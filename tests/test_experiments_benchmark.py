@@ -1,8 +1,10 @@
 """The benchmark, on a data set of a few dozen harmless posts in HateXplain's format."""
 
+import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +18,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from conftest import DECIDING, FILLER, interruptible
+from experiment_tools import write_posts
 from genspp import cli
 from genspp.app.runs import Run, read_checkpoint, write_checkpoint
 from genspp.data.corpus import Corpus
@@ -32,26 +35,6 @@ from genspp.experiments.truncation import kept_tokens, truncation
 ROOT = Path(__file__).resolve().parents[1]
 TINY = {"hidden": 2, "max_epochs": 1, "generations": 1, "population": 2, "epochs": 1}
 MICRO = Effort("micro", TINY)
-
-
-def write_posts(folder: Path) -> Path:
-    """Write 60 posts in which single words decide, in the official format."""
-    stream = np.random.RandomState(0)
-    posts, divisions = {}, {"train": [], "val": [], "test": []}
-    for number in range(60):
-        label, kind = ("offensive", "food") if number % 2 else ("normal", "sport")
-        words = [*stream.choice(FILLER, 5), str(stream.choice(DECIDING[kind]))]
-        posts[f"{number}_gab"] = {
-            "post_id": f"{number}_gab",
-            "annotators": [{"label": label, "target": []}] * 3,
-            "rationales": [[0, 0, 0, 0, 0, 1]] * 3 if label == "offensive" else [],
-            "post_tokens": [str(word) for word in words],
-        }
-        divisions["train" if number < 32 else "val" if number < 44 else "test"].append(f"{number}_gab")
-    folder.mkdir()
-    (folder / "dataset.json").write_text(json.dumps(posts))
-    (folder / "post_id_divisions.json").write_text(json.dumps(divisions))
-    return folder
 
 
 def write_vectors(path: Path) -> Path:
@@ -269,9 +252,13 @@ def test_figures(grid, tmp_path):
     drawn = benchmark.draw_figures(tmp_path, arguments["sources"])
     assert [path.name for path in drawn] == ["loss-landscape.png", "hatexplain-highlights.png"]
     facts = json.loads((tmp_path / "figures/figures.json").read_text())
-    assert facts["hatexplain-highlights"] == {"posts": 60, "posts_by_highlights": [30, 30]}
-    text = page.render_page(ROOT / page.TEMPLATE, tmp_path)
+    found = facts["hatexplain-highlights"]
+    assert (found["posts"], found["posts_by_highlights"]) == (60, [30, 30])
+    assert found["selection_size"] == [0.5, 0.5]  # one word of every second training post
+    assert found["selection_rate"] == pytest.approx([1 / 12, 1 / 12])
+    text = page.render_page(ROOT / page.PAPER, tmp_path)
     assert "60 posts" in text and "Not run yet" in text
+    assert "Gold tokens of a training post: 0.50 ± 0.50 (the paper 1.57 ± 2.52)" in text
 
 
 def test_tables_are_printed(grid, tmp_path):
@@ -284,3 +271,73 @@ def test_tables_are_printed(grid, tmp_path):
     assert "no results" in empty.output
     with pytest.raises(SettingsError, match="table9"):
         benchmark.benchmark("table9")
+
+
+# ---- all of the paper
+
+
+async def run_none(trials, *, runs, out, workers, overview):
+    """Do nothing of what the pool does."""
+    return []
+
+
+def test_the_whole_paper_says_before_each_part_what_is_left(grid, tmp_path, monkeypatch):
+    folder, arguments = grid
+    posts, asked = arguments["sources"][0], []
+
+    def note(name, **given):
+        asked.append((name, given["preset"], given["sources"], given["seeds"]))
+        if name == "table1" and given["preset"] == "sound":  # as if one more run had been finished by now
+            shutil.copy(folder / "results/micro/table1/hatexplain-sound-fr-seed1.json", tmp_path / "table1")
+        return []
+
+    monkeypatch.setattr(benchmark, "run_grid", note)
+    (tmp_path / "table1").mkdir()
+    own = tmp_path / "mine.csv"
+    own.write_text("text,label\na,b\n")
+    # What is there was made with other settings than those of full runs.
+    monkeypatch.setattr(Trial, "is_what", lambda *_: True)
+    lines = io.StringIO()
+    given = {"sources": [posts, str(own)], "methods": ["fr", "genspp", "random"], "out": tmp_path, "workers": 2}
+    assert benchmark.run_paper(**given, console=Console(file=lines)) == []
+    both = [posts, str(own)]
+    assert asked == [
+        *(("table1", preset, both, 5) for preset in ("sound", "paper")),
+        *(("alpha", preset, [posts], 3) for preset in ("sound", "paper")),  # the other has no levels
+        *(("skew", preset, both, 5) for preset in ("sound", "paper")),
+    ]
+    said = lines.getvalue().splitlines()
+    table1 = 2 * 5 * 2 + 2 * 2 * 5  # methods, seeds, data; random highlights of two sizes
+    left = [re.match(r"part (\d) of 6, (\w+) under preset (\w+): (\d+) runs left", line).groups() for line in said]
+    assert [part for part, *_ in left] == list("123456")
+    assert left[0] == ("1", "table1", "sound", str(table1))
+    assert left[1] == ("2", "table1", "paper", str(table1))
+    assert left[2][3] == str(3 * (3 + 3) + 6 - 1)  # levels of FR, weights of GenSPP; and what table1 lacks but one
+    assert all(re.search(r"; in all \d+ runs left, about [\d.]+ (min|h)$", line) for line in said)
+    totals = [int(re.search(r"in all (\d+)", line).group(1)) for line in said]
+    assert totals[0] - totals[1] == 1 and totals[-1] == int(left[-1][3])
+    assert totals[0] < sum(int(runs) for *_, runs in left)  # what several parts need counts once
+
+
+def test_a_finished_paper_draws_its_figures_and_tables(grid, tmp_path, monkeypatch):
+    _, arguments = grid
+    monkeypatch.setattr(benchmark, "run_all", run_none)
+    printed = []
+    failures = benchmark.benchmark(
+        "paper",
+        sources=arguments["sources"],
+        methods=["fr", "random"],
+        preset="sound",
+        quick=True,
+        out=tmp_path,
+        console=Console(file=io.StringIO()),
+        printer=printed.append,
+    )
+    assert failures == []
+    assert (tmp_path / "quick/untrained/hatexplain-sound.json").exists()
+    assert not (tmp_path / "quick/untrained/hatexplain-paper.json").exists()
+    assert {path.name for path in (tmp_path / "quick/figures").glob("*.png")} == {
+        "loss-landscape.png",
+        "hatexplain-highlights.png",
+    }
+    assert any(line.endswith("loss-landscape.png") for line in printed)

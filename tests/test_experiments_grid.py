@@ -9,7 +9,10 @@ from genspp.errors import DataError, SettingsError
 from genspp.experiments import names
 from genspp.experiments.grid import FULL, QUICK, Trial, expand, expected_seconds, longest_first
 from genspp.experiments.pool import duration
+from genspp.experiments.results import read_result
 from genspp.methods import FR, METHODS
+
+GLOVE = Path("glove.6B.25d-pca.hatexplain.txt")  # what the committed runs on HateXplain had
 
 
 def test_names_and_numbers_of_runs():
@@ -37,11 +40,13 @@ def test_the_order_is_ours_then_the_paper_s_then_by_name():
 
 
 def test_the_sweep_shares_its_middle_with_table1():
-    trials = expand("alpha", sources=["toy", "hatexplain:x"], seeds=1, preset="paper")
+    everything = expand("alpha", sources=["toy", "hatexplain:x"], seeds=1, preset="paper")
+    trials = [trial for trial in everything if trial.method != "genspp"]
     assert {trial.method for trial in trials} == {name for name in METHODS if "alpha" in METHODS[name].declared}
     assert {(t.data, t.variant, t.benchmark) for t in trials} == {
         ("toy", "alpha=0.10", "alpha"),
         ("toy", "", "table1"),
+        ("toy", "alpha=0.20", "alpha"),
         ("hatexplain", "alpha=0.10", "alpha"),
         ("hatexplain", "alpha=0.16", "alpha"),
         ("hatexplain", "", "table1"),
@@ -49,6 +54,36 @@ def test_the_sweep_shares_its_middle_with_table1():
     }
     assert trials[0].name == "toy-paper-fr-alpha0.10-seed1"
     assert trials[0].settings["alpha"] == 0.10
+
+
+def test_genspp_is_in_the_sweep_at_other_pressures():
+    def settings(preset):
+        trials = expand("alpha", sources=["hatexplain:x"], methods=["genspp"], seeds=1, preset=preset)
+        for trial in trials:
+            METHODS["genspp"](preset=preset, **trial.settings).settings(2)  # none is refused
+        assert [trial.benchmark for trial in trials] == ["table1", *["alpha"] * (len(trials) - 1)]
+        return {trial.variant: {**trial.settings, "workers": None} for trial in trials}
+
+    usual = METHODS["genspp"]().settings(2)
+    sound = settings("sound")
+    assert 3 <= len(sound) <= 4
+    quarter = {name: usual[name] / 4 for name in ("completeness", "insufficiency")}
+    assert sound["weight=0.25"] == {**quarter, "workers": None}
+    assert settings("paper") == {
+        "": {"workers": None},
+        **{f"threshold={level:.2f}": {"threshold": level, "workers": None} for level in (0.57, 0.58)},
+    }
+
+
+def test_ten_seeds_add_to_the_five_that_there_are():
+    trials = expand("table1", sources=["toy", "hatexplain:x"], methods=["genspp", "mcd"], seeds=10, vectors=GLOVE)
+    assert [trial.seed for trial in trials] == 4 * list(range(1, 11))
+    results = Path(__file__).resolve().parents[1] / "results"
+    # Of what is committed none is run again, and none is taken for another.
+    finished = {trial.name for trial in trials if (results / trial.file).exists()}
+    assert {trial.name for trial in trials if trial.seed <= 5} <= finished
+    assert all(t.is_what(read_result(results / t.file).content["asked"]) for t in trials if t.name in finished)
+    assert not trials[0].is_what({"workers": 1, "population": 3})
 
 
 def test_efforts_keep_their_results_apart():
@@ -131,6 +166,7 @@ def test_the_longest_go_first():
     trials = expand("table1", sources=["toy", "hatexplain:x"], methods=["fr", "genspp"], seeds=1)
     order = [(t.data, t.method) for t in longest_first(trials, {})]
     assert order[:2] == [("hatexplain", "genspp"), ("toy", "genspp")]
-    assert longest_first(trials, {("toy", "fr"): 1e6})[0].method == "fr"
-    assert expected_seconds(trials[1], {("toy", "fr"): 42.0}) == 42.0
+    assert longest_first(trials, {("toy", "sound", "fr"): 1e6})[0].method == "fr"
+    assert expected_seconds(trials[1], {("toy", "sound", "fr"): 42.0, ("toy", "paper", "fr"): 1.0}) == 42.0
+    assert expected_seconds(expand("table1", sources=["toy"], methods=["random"], seeds=1)[0], {}) == 0
     assert (duration(42), duration(150), duration(7300)) == ("42 s", "2.5 min", "2.0 h")

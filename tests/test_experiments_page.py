@@ -6,6 +6,7 @@ import pytest
 
 from experiment_tools import five_seeds
 from genspp.experiments import page, paper
+from genspp.experiments.board import Board
 from genspp.experiments.results import Result, read_results, write_result
 from genspp.settings import PRESETS
 
@@ -33,18 +34,20 @@ def test_tables_are_written(results):
 
 
 def test_the_page_says_whose_code_made_the_runs(results):
-    assert "Code of these runs, by commit: 0123456 (GenSPP, FR)." in page.render_page(ROOT / page.TEMPLATE, results)
+    text = page.render_page(ROOT / "docs/results/comparison.template.md", results)
+    assert "Code of these runs, by commit: 0123456 (GenSPP, FR)." in text
 
 
 def test_who_is_ahead_follows_the_results(results):
-    ahead = page.render_page(ROOT / page.TEMPLATE, results)
-    assert "**HateXplain, preset sound.** GenSPP has the best mean Hl-F1, 87.50, before FR with 12.50." in ahead
+    ahead = page.render_page(ROOT / page.RESULTS, results)
+    assert "**HateXplain.** GenSPP has the best mean Hl-F1, 87.50, before FR with 12.50." in ahead
+    assert "**87.50 ± 8.84** |" in ahead
     for path in (results / "table1").iterdir():
         content = json.loads(path.read_text())
         content["metrics"]["hl_f1"] = 1 - content["metrics"]["hl_f1"]
         path.write_text(json.dumps(content))
-    behind = page.render_page(ROOT / page.TEMPLATE, results)
-    assert "**HateXplain, preset sound.** FR has the best mean Hl-F1, 87.50; GenSPP has 12.50." in behind
+    behind = page.render_page(ROOT / page.RESULTS, results)
+    assert "**HateXplain.** FR has the best mean Hl-F1, 87.50; GenSPP has 12.50." in behind
     assert "GenSPP has the best mean Hl-F1" not in behind
 
 
@@ -58,18 +61,42 @@ def test_a_template_itself_states_no_figure(template):
     )
 
 
-def test_the_page_says_what_is_missing(tmp_path):
-    text = page.render_page(ROOT / page.TEMPLATE, tmp_path)
-    assert "Not run yet: `genspp benchmark table1 --data toy --preset sound`" in text
-    assert "Not drawn yet" in text
-    assert "{{" not in text
+@pytest.mark.parametrize("template", page.TEMPLATES, ids=str)
+def test_a_page_says_what_is_missing(template, tmp_path):
+    text = page.render_page(ROOT / template, tmp_path)
+    assert re.search("not run yet|not drawn yet|nothing has been run yet", text, re.IGNORECASE)
+    assert "{{" not in text and "None" not in text and "nan" not in text.split()
+
+
+def test_what_is_missing_comes_with_its_command(tmp_path):
+    text = page.render_page(ROOT / page.PAPER, tmp_path)
+    assert "Not run yet: `genspp benchmark table1 --data toy --preset paper`" in text
+    assert "Not drawn yet: `genspp benchmark figures --data hatexplain:FOLDER`" in text
+
+
+def test_every_template_has_its_page_and_is_known():
+    assert {path.relative_to(ROOT) for path in (ROOT / "docs").rglob("*.template.md")} == set(page.TEMPLATES)
+
+
+def test_the_main_page_is_about_two_screens_and_names_the_others():
+    text = (ROOT / page.page_of(page.RESULTS)).read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 100
+    for template in page.TEMPLATES:
+        if template != page.RESULTS:
+            assert f"]({page.page_of(template).relative_to('docs')})" in text
+
+
+@pytest.fixture(scope="module")
+def board():
+    return Board(read_results(ROOT / "results"))
 
 
 @pytest.mark.parametrize("template", page.TEMPLATES, ids=str)
-def test_a_page_is_what_the_result_files_give(template):
+def test_a_page_is_what_the_result_files_give(template, board):
     place = page.page_of(template)
     text = (ROOT / place).read_text(encoding="utf-8")
-    assert text == page.render_page(ROOT / template, ROOT / "results"), f"{place} is out of date; run `make results`"
+    rendered = page.render_page(ROOT / template, ROOT / "results", board)
+    assert text == rendered, f"{place} is out of date; run `make results`"
 
 
 def test_every_published_row_has_five_committed_runs_of_ours():

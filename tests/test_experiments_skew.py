@@ -2,15 +2,14 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from rich.console import Console
 
 from conftest import DECIDING, sentences
-from experiment_tools import made_run
-from genspp.experiments import benchmark, page, paper
+from experiment_tools import made_run, skewed
+from genspp.experiments import benchmark, page, paper, skew_drawings
 from genspp.experiments.board import Board
 from genspp.experiments.escape import profile, told, way_out
 from genspp.experiments.grid import Effort, expand
@@ -83,18 +82,6 @@ def test_what_the_first_places_tell():
     assert shares[1][:4] == pytest.approx([0, 1 / 2, 0, 0])
 
 
-def skewed(
-    method: str, seed: int, hits: int, *, share: float = 0.9, curve: tuple[float, ...] = (), **changes
-) -> Result:
-    """Return a run from a start whose first places tell a share of the labels. hits: of 16 texts, as `made_run` has."""
-    more: dict[str, Any] = {"skew": {"skew_train": share, "skew_val": share, "skew_selected": [[share] * 10] * 2}}
-    if curve:
-        steps = tuple(range(1, len(curve) + 1))
-        more["progress"] = Progress(steps, steps, (0.2,) * len(curve), curve).to_json()
-    variant = changes.pop("variant", f"K={LOCKED}")
-    return made_run(method, seed, hits=hits, variant=variant, benchmark="skew", more=more, **changes)
-
-
 def test_the_way_out_is_measured_against_the_clean_start():
     clean = [made_run("fr", seed, hits=8) for seed in (1, 2)]  # Hl-F1 0.5
     runs = [skewed("fr", 1, 8, curve=(0.1, 0.3, 0.46, 0.5)), skewed("fr", 2, 7, curve=(0.1, 0.1, 0.44, 0.44))]
@@ -161,6 +148,19 @@ def test_the_table_has_ours_beside_the_paper_s():
     cells = rows["FR, K = 10"]
     assert (cells[2].mean, cells[3].mean, cells[6].mean, cells[7]) == (50, 7.22, 50, "1 of 1")
     assert rows["GenSPP, copies, σ = 0.05, K = 10"][2:4] == (None, rows["GenSPP, copies, σ = 0.10, K = 10"][3])
+
+
+def test_the_figures_work_with_what_there_is(tmp_path):
+    looked_at = {"progress": Progress((1, 2), (1, 2), (0.2, 0.2), (0.1, 0.4)).to_json()}
+    clean = [made_run("fr", 1, hits=8), made_run("fr", 2, hits=8, more=looked_at)]  # one of an older version
+    for runs in ([skewed("fr", 1, 8, variant="K=10")], [skewed("genspp", 1, 8), skewed("fr", 1, 8, curve=(0.1, 0.2))]):
+        drawn = draw_skew(Board([*clean, *runs]), tmp_path)
+        assert [path.stem for path in drawn] == list(figure_names("hatexplain", "sound"))
+        assert all(path.stat().st_size > 10_000 for path in drawn)
+    assert draw_skew(Board(clean), tmp_path) == []
+    (band,), (end,) = (list(skew_drawings._clean(Board(runs), "hatexplain", "sound")) for runs in (clean, clean[:1]))
+    assert band.looked_at and band.values.shape[0] == 1 and band.values[0, -1] == pytest.approx(40)
+    assert not end.looked_at and set(end.values.ravel()) == {50.0}
 
 
 # ---- from end to end

@@ -7,17 +7,17 @@ import pytest
 from experiment_tools import TEXTS, five_seeds, made_run
 from genspp.experiments import findings
 from genspp.experiments.board import Board
-from genspp.experiments.compare import against_the_best
-from genspp.experiments.paper_tables import alpha_table, genspp_table, table1
+from genspp.experiments.compare import compare, in_table
+from genspp.experiments.paper_tables import main_table, table1
 from genspp.experiments.results import Predictions
-from genspp.experiments.side_tables import cost_table, highlights_table, vectors_table
+from genspp.experiments.side_tables import beside_table, cost_table, vectors_table
 
 
 @pytest.fixture
 def board():
-    """GenSPP above FR in Hl-F1, below in Clf-F1, over seeds and texts alike; a sweep of FR."""
+    """GenSPP above FR in Hl-F1, below in Clf-F1, over seeds and texts alike."""
     ours = five_seeds("genspp", hits=14, right=3, selection_rate=0.1)
-    return Board(ours + five_seeds("fr", hits=2, right=14) + five_seeds("fr", variant="alpha=0.10", benchmark="alpha"))
+    return Board(ours + five_seeds("fr", hits=2, right=14))
 
 
 def test_table1_shows_both_sides_and_both_tests(board):
@@ -27,7 +27,8 @@ def test_table1_shows_both_sides_and_both_tests(board):
     assert "12.50 ± 8.84" in text
     assert "42.62 ± 0.73" in text and "31.15 ± 2.56" in text
     assert "Hl-F1 of GenSPP against FR, the best other method here: +75.00" in text
-    assert "Exact rank-sum test over 5 and 5 seeds: p = 0.0079" in text
+    assert "Exact rank-sum test over 5 and 5 seeds: p = 0.0079, corrected 0.0159 (it cannot be less than" in text
+    assert text.count("Corrected: by Holm's method, for the 2 comparisons") == 1
     assert f"Paired bootstrap over the {TEXTS} test texts" in text
     assert "GloVe Twitter 27B" in text
     assert r"\mathbf{87.50}_{\pm 8.84}" in table.to_latex("tab:x")
@@ -40,30 +41,35 @@ def test_a_method_that_nobody_ran_or_published_has_no_row(board):
     assert "RNP" in table1(Board([*board.results, made_run("rnp", 1)]), "hatexplain", "sound").to_markdown()
 
 
-def test_references_stand_beside_the_runs_that_have_them(board):
+def test_references_stand_beside_the_runs_that_have_them():
     beside = {"tfidf_clf_f1": 0.74, "wordlist_hl_f1": 0.418, "random_hl_f1": 0.125, "all_hl_f1": 0.2}
     both = [*five_seeds("genspp", beside=beside)[:4], five_seeds("genspp")[4]]
     rows = {"RNP": five_seeds("rnp", beside=beside), "FR": five_seeds("fr"), "GenSPP": both}
-    table = table1(Board([run for runs in rows.values() for run in runs]), "hatexplain", "sound")
-    lines = [[cell.strip() for cell in line.split("|")] for line in table.to_markdown().splitlines()[2:]]
-    shown = {line[1]: line[-4:-2] for line in lines if len(line) > 4}
-    assert shown["Model"] == ["TF-IDF + LR", "Word list / random / all"]
-    assert shown["RNP"] == ["74.00 ± 0.00", "41.8 / 12.5 / 20.0"]
-    assert shown["FR"] == shown["GenSPP"] == ["–", "–"]  # none, or not all, of the runs have them
-    own = genspp_table(Board(rows["GenSPP"][:4]), "hatexplain")
-    assert own.rows[0].cells[-3].mean == 74
-    assert own.rows[0].cells[-2] == "41.8 / 12.5 / 20.0"
-    assert own.rows[1].cells[-3:-1] == (None, None)  # the paper's
+    table = beside_table(Board([run for runs in rows.values() for run in runs]), "hatexplain", "sound")
+    assert [column.name for column in table.columns[:5]] == ["full text", "TF-IDF + LR", "word list", "random", "all"]
+    shown = {row.name: [None if cell is None else cell.mean for cell in row.cells[:5]] for row in table.rows}
+    assert shown["RNP"] == pytest.approx([90, 74, 41.8, 12.5, 20])
+    assert shown["FR"] == shown["GenSPP"] == [pytest.approx(90), None, None, None, None]  # not all runs have them
 
 
-def test_other_tables(board):
-    assert "69.71 ± 0.40" in genspp_table(board, "hatexplain").to_markdown()
-    sweep = alpha_table(board, "hatexplain", "sound").to_markdown()
-    assert "22.52 ± 14.64" in sweep and "FR, α = 0.28" in sweep
-    assert "signed-rank form" in sweep  # what the star of the published GenSPP row means
+def test_the_main_table_has_all_data_sets_side_by_side(board):
+    more = five_seeds("genspp", data="toy")[:3] + five_seeds("mcd", data="toy", preset="paper")
+    table = main_table(Board([*board.results, *more]), "sound")
+    assert [(column.group, column.name) for column in table.columns] == [
+        *((data, name) for data in ("Toy", "HateXplain") for name in ("Clf-F1", "Hl-F1", "R")),
+        ("", "Seeds"),
+    ]
+    ours, theirs = table.rows
+    assert (ours.name, theirs.name) == ("GenSPP", "FR")
+    assert (ours.cells[1].mean, ours.cells[4].mean, ours.cells[-1]) == (pytest.approx(43.75), 87.5, "3 / 5")
+    assert theirs.cells[:3] == (None, None, None) and theirs.cells[-1] == "0 / 5"
+    assert main_table(board, "sound").rows[0].cells[-1] == "5"
+    assert main_table(board, "paper") is None
+
+
+def test_cost(board):
     cost = cost_table(board, "hatexplain", "sound").to_markdown()
     assert "78.00" in cost and "17032" in cost and "20 + 10" in cost
-    assert alpha_table(board, "hatexplain", "paper") is None
     assert cost_table(board, "toy", "sound") is None
 
 
@@ -76,12 +82,19 @@ def test_what_the_highlights_hold():
     for run in runs[1:]:
         run.content["predictions"] = given.to_json()
     runs[0].content["predictions"] = replace(given, masks=("110", "01", "00", "1")).to_json()
-    row = highlights_table(Board(runs), "hatexplain", "sound").rows[0]
+    row = beside_table(Board(runs), "hatexplain", "sound").rows[0]
     assert row.name == "FR"
-    assert row.cells[0].mean == pytest.approx(100 * (4 * 2 / 3 + 2 / 4) / 5)
-    assert row.cells[1].mean == pytest.approx(50)
-    assert row.cells[2] == "4 of 5"
-    assert highlights_table(Board([]), "hatexplain", "sound") is None
+    assert row.cells[5].mean == pytest.approx(100 * (4 * 2 / 3 + 2 / 4) / 5)
+    assert row.cells[6].mean == pytest.approx(50)
+    assert row.cells[7] == "4 of 5"
+    assert beside_table(Board([]), "hatexplain", "sound") is None
+
+
+def test_without_gold_highlights_there_is_neither_precision_nor_recall():
+    runs = five_seeds("fr")
+    for run in runs:
+        run.content["metrics"]["hl_f1"] = None
+    assert beside_table(Board(runs), "hatexplain", "sound").rows[0].cells[5:7] == (None, None)
 
 
 def test_runs_with_other_vectors_are_compared_at_their_seeds(board):
@@ -97,20 +110,22 @@ def test_runs_with_other_vectors_are_compared_at_their_seeds(board):
 
 
 def lead(board: Board, metric: str = "hl_f1") -> str:
-    return findings.lead_sentence(against_the_best(board.methods("hatexplain", "sound"), metric))
+    return findings.lead_sentence(in_table(board, "hatexplain", "sound").with_the_best(metric))
 
 
 def test_a_lead_that_holds_is_called_so(board):
     assert lead(board) == (
         "GenSPP has the best mean Hl-F1, 87.50, before FR with 12.50. "
-        "Over seeds the order holds (p = 0.0079), over test texts it holds (p = 0.0002)."
+        "Over seeds the order holds (p = 0.0079, corrected 0.016), "
+        "over test texts it holds (p = 0.0002, corrected 0.0004)."
     )
 
 
 def test_a_lead_over_texts_is_not_one_over_seeds():
     assert lead(Board(five_seeds("genspp", hits=9) + five_seeds("fr", hits=8))) == (
         "GenSPP has the best mean Hl-F1, 56.25, before FR with 50.00. "
-        "Over seeds the order may be chance (p = 0.44), over test texts it holds (p = 0.005)."
+        "Over seeds the order may be chance (p = 0.44, corrected 0.89), "
+        "over test texts it holds (p = 0.005, corrected 0.01)."
     )
 
 
@@ -136,7 +151,7 @@ def test_runs_on_other_texts_are_not_paired():
     other = five_seeds("fr")
     for run in other:
         run.content["predictions"]["ids"] = run.content["predictions"]["ids"].replace("t", "u")
-    found = against_the_best({"genspp": five_seeds("genspp"), "fr": other}, "hl_f1")
+    found = compare({"genspp": five_seeds("genspp"), "fr": other}).with_the_best("hl_f1")
     assert found.texts is None and not found.over_texts
     assert "not tested on the same texts" in found.note()
     sentence = lead(Board(five_seeds("genspp", hits=9) + other))

@@ -5,7 +5,8 @@ import logging
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -15,7 +16,7 @@ import genspp
 from genspp.data.columns import Columns
 from genspp.data.rows import endings
 from genspp.data.sources import Options, forms
-from genspp.errors import GenSPPError, RowsError
+from genspp.errors import GenSPPError, RowsError, SettingsError
 from genspp.report.harmless import json_line
 from genspp.report.terminal import (
     Live,
@@ -230,6 +231,22 @@ def predict(
 
 
 @app.command()
+def serve(
+    folder: RunArgument,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Where to; 0 for any that is free.")] = 8000,
+    host: Annotated[str, typer.Option(help="This machine only; 0.0.0.0 lets others in.")] = "127.0.0.1",
+) -> None:
+    """Open a page to try a model on: type texts, see the words that decide, mark other ones."""
+    try:
+        from genspp.app.serve.web import serve as serve_folder
+    except ModuleNotFoundError as error:
+        raise SettingsError(f"A model cannot be served without {error.name}; install genspp[serve].") from None
+    with suppress(KeyboardInterrupt):  # the way to end it
+        serve_folder(folder, host, port, err.say, partial(print_warning, err))
+    err.say("stopped.")
+
+
+@app.command()
 def methods(name: Annotated[str | None, typer.Argument(help="One method; all by default.")] = None) -> None:
     """List the methods, with what each does and its settings."""
     from genspp.methods import METHODS
@@ -239,7 +256,9 @@ def methods(name: Annotated[str | None, typer.Argument(help="One method; all by 
 
 @app.command()
 def benchmark(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="table1, alpha, ablation, skew, cost or figures.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="table1, alpha, ablation, skew, cost, figures or paper (all of it).")
+    ],
     data: Annotated[
         str,
         typer.Option(
@@ -247,9 +266,11 @@ def benchmark(
             "they exist, split and highlight, known by the file's name; several with commas."
         ),
     ] = "toy",
-    methods: Annotated[str | None, typer.Option(help="Methods, with commas between (all).")] = None,
-    seeds: Annotated[int | None, typer.Option(help="Seeds 1 to this (5; ablation 3; with --quick 1).")] = None,
-    preset: Annotated[str, typer.Option(help="sound or paper.")] = "sound",
+    methods: Annotated[
+        str | None, typer.Option(help="Methods, with commas between (all; for paper those it compares).")
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(help="Seeds 1 to this (5; ablation, alpha 3; with --quick 1).")] = None,
+    preset: Annotated[str | None, typer.Option(help="sound or paper (sound; for paper both).")] = None,
     vectors: Annotated[Path | None, typer.Option(help="A GloVe text file, for data of words.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A few minutes, to see that it works.")] = False,
     out_folder: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where results go.")] = Path("results"),

@@ -15,7 +15,7 @@ from genspp.data.word_weights import word_weights
 from genspp.evaluation.metrics import clf_f1, hl_f1
 from genspp.evaluation.references import random_tokens
 from genspp.evaluation.tfidf import fit_tfidf
-from genspp.evaluation.word_list import Masks, highest, token_scores
+from genspp.evaluation.word_list import Masks, Scores, highest, token_scores
 from genspp.methods.arguments import class_numbers, classes_of
 
 FIGURES = ("tfidf_clf_f1", "guessing_clf_f1", "wordlist_hl_f1", "random_hl_f1", "all_hl_f1")
@@ -50,18 +50,25 @@ def reference_masks(
     evidence_for: Sequence[Any] | None = None,
 ) -> dict[str, Masks]:
     """Return what the word list marks, what chance does, both as near to R = `rate` as possible, and all tokens."""
+    lengths = [len(text) for text in keys]
+    return {
+        "wordlist_hl_f1": highest(evidence(train, keys, strength, evidence_for), rate),
+        "random_hl_f1": random_tokens(lengths, rate, seed),
+        "all_hl_f1": [np.ones(length, np.int8) for length in lengths],
+    }
+
+
+def evidence(
+    train: Corpus, keys: Sequence[Sequence[str]], strength: float, evidence_for: Sequence[Any] | None = None
+) -> Scores:
+    """Return what every token says for a class, by logistic regression on the training texts: a word list ranks it."""
     labels = [str(label) for label in train.labels]
     classes = classes_of(labels)
     numbers = class_numbers(labels, classes, "the training texts")
     weights = word_weights(train.keys(train.tokenizer), numbers, len(classes), strength)
-    lengths = [len(text) for text in keys]
     names = classes.tolist()
     wanted = None if evidence_for is None else [names.index(str(label)) for label in evidence_for]
-    return {
-        "wordlist_hl_f1": highest(token_scores(weights, keys, wanted), rate),
-        "random_hl_f1": random_tokens(lengths, rate, seed),
-        "all_hl_f1": [np.ones(length, np.int8) for length in lengths],
-    }
+    return token_scores(weights, keys, wanted)
 
 
 def guessing_clf_f1(train: Sequence[str], test: Sequence[str]) -> float:

@@ -6,6 +6,8 @@ that one cannot get below p = 0.0625 anyway, so the published "Wilcoxon <= 0.01"
 
 `paired_bootstrap` compares examples: would another test set turn the order round? Both methods are scored on
 the same resampled texts.
+
+Who asks several questions finds something sooner or later: `holm` corrects for their number.
 """
 
 import math
@@ -63,6 +65,24 @@ def smallest_p(runs_a: int, runs_b: int) -> float:
     return min(1.0, 2 / math.comb(runs_a + runs_b, runs_a))
 
 
+def holm(ps: Sequence[float]) -> list[float]:
+    """Return p-values corrected for their number by Holm's method, in the order given.
+
+    The least is multiplied by how many there are, the next by one less and so on; none may get below one that was
+    less before. Whatever the tests have to do with each other, the chance that any true null hypothesis is rejected
+    at a level stays below that level.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    order = sorted(range(len(ps)), key=lambda i: ps[i])
+    corrected, most = [0.0] * len(ps), 0.0
+    for rank, i in enumerate(order):
+        most = max(most, min(1.0, (len(ps) - rank) * ps[i]))
+        corrected[i] = most
+    return corrected
+
+
 def paired_bootstrap(
     a: npt.ArrayLike,
     b: npt.ArrayLike,
@@ -72,41 +92,65 @@ def paired_bootstrap(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Bootstrap:
-    """Compare two methods on resampled test texts.
+    """Compare two methods on resampled test texts, as `paired_bootstraps` compares one with several."""
+    (found,) = paired_bootstraps(a, [b], statistic, resamples=resamples, seed=seed, confidence=confidence)
+    return found
 
-    a, b: (texts, ...) counts of every text, the same texts in the same order: `metrics.highlight_counts` for
+
+def paired_bootstraps(
+    a: npt.ArrayLike,
+    others: Sequence[npt.ArrayLike],
+    statistic: Callable[[Floats], Floats],
+    *,
+    resamples: int = 10_000,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> list[Bootstrap]:
+    """Compare a method with others on resampled test texts, the same resamples for all.
+
+    a, others: (texts, ...) counts of every text, the same texts in the same order: `metrics.highlight_counts` for
     Hl-F1, `metrics.class_counts` for Clf-F1; for a mean, the values with a column of ones beside them.
     statistic: from sums over texts, (resamples, ...), to one value per resample: `metrics.f1` for Hl-F1,
     `metrics.macro_f1` for Clf-F1.
     With several runs per method, put them on the second axis, (texts, runs, ...): what the statistic leaves of
-    further axes is averaged, and a and b need not have the same number of runs.
+    further axes is averaged, and methods need not have the same number of runs.
 
     The interval is the percentile interval. p is twice the smaller share of resamples on either side of zero,
     so the two say the same; one resample more is counted at zero, so that p is never 0.
     """
-    first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    first, *rest = (np.asarray(counts, dtype=np.float64) for counts in (a, *others))
     texts = len(first)
-    if texts != len(second) or not texts:
-        raise DataError(
-            f"a paired bootstrap needs the same texts on both sides, at least one; got {texts}, {len(second)}"
-        )
+    for other in rest:
+        if texts != len(other) or not texts:
+            raise DataError(
+                f"a paired bootstrap needs the same texts on both sides, at least one; got {texts}, {len(other)}"
+            )
     random = stream(seed, Purpose.BOOTSTRAP)
 
-    def difference(weights: Floats) -> Floats:
-        return _mean(statistic(_weigh(weights, first))) - _mean(statistic(_weigh(weights, second)))
+    def differences(weights: Floats) -> Floats:
+        scores = [_mean(statistic(_weigh(weights, counts))) for counts in (first, *rest)]
+        return np.stack([scores[0] - other for other in scores[1:]])
 
     step = max(1, CHUNK // texts)
     sizes = [min(step, resamples - start) for start in range(0, resamples, step)]
-    drawn = np.concatenate([difference(_weights(random, size, texts)) for size in sizes])
+    drawn = np.concatenate([differences(_weights(random, size, texts)) for size in sizes], axis=1)
+    return [
+        _bootstrap(float(seen), draws, confidence)
+        for seen, draws in zip(differences(np.ones((1, texts)))[:, 0], drawn, strict=True)
+    ]
+
+
+def _bootstrap(seen: float, drawn: Floats, confidence: float) -> Bootstrap:
+    """Return what the differences in all resamples say of the one seen."""
     tail = (1 - confidence) / 2
     low, high = np.quantile(drawn, [tail, 1 - tail])
     beyond = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
     return Bootstrap(
-        difference=float(difference(np.ones((1, texts)))[0]),
+        difference=seen,
         low=float(low),
         high=float(high),
-        p=min(1.0, 2 * (beyond + 1) / (resamples + 1)),
-        resamples=resamples,
+        p=min(1.0, 2 * (beyond + 1) / (len(drawn) + 1)),
+        resamples=len(drawn),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from genspp.experiments import paper
 from genspp.experiments.audit_table import audit_mean
 from genspp.experiments.board import Board, metric_cell
-from genspp.experiments.compare import Comparison, against_the_best
+from genspp.experiments.compare import Comparison, Comparisons, in_table
 from genspp.experiments.findings import NOT_RUN, lead_sentence, order_sentence, selection_sentence
 from genspp.experiments.names import OURS, method_title
 from genspp.experiments.results import Result
@@ -17,29 +17,38 @@ _CLAIMED = ("hl_f1", "clf_f1")
 _WORD_LIST = "wordlist"
 
 
-def claim_paragraph(board: Board, data: str, preset: str) -> str:
+def claim_sentence(board: Board, data: str, preset: str) -> str:
     """Say what has become of the claim that GenSPP has the best Hl-F1 at a comparable Clf-F1."""
-    runs = board.methods(data, preset)
-    highlights, labels = (against_the_best(runs, metric) for metric in _CLAIMED)
+    found = in_table(board, data, preset)
+    highlights, labels = (found.with_the_best(metric) for metric in _CLAIMED)
+    if highlights is None or labels is None:
+        return NOT_RUN
+    sentences = lead_sentence(highlights), verdict(highlights), lead_sentence(labels), highlights.correction()
+    return " ".join(sentences)
+
+
+def claim_details(board: Board, data: str, preset: str) -> str:
+    """Say what else there is to know of it: the published distance, R, word lists, audits, what the preset is worth."""
+    runs, found = board.methods(data, preset), in_table(board, data, preset)
+    highlights, labels = (found.with_the_best(metric) for metric in _CLAIMED)
     if highlights is None or labels is None:
         return NOT_RUN
     sentences = (
-        lead_sentence(highlights),
-        _verdict(highlights),
-        lead_sentence(labels),
         _published(data, highlights, labels),
         selection_sentence(board, data, preset),
-        _word_list(runs, highlights.rival),
+        _word_list(runs, found, highlights.rival),
         _audited(runs, highlights.rival),
         _recipe(board, data, highlights.rival) if preset == "sound" else "",
     )
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _verdict(highlights: Comparison) -> str:
-    """Say whether the order bears the claim out."""
+def verdict(highlights: Comparison) -> str:
+    """Say whether an order bears the claim out."""
     certain = highlights.over_seeds and highlights.over_texts
     if highlights.ours > highlights.theirs:
+        if highlights.too_few_seeds and highlights.over_texts:
+            return "It takes more seeds to bear the claim out."
         return "That bears the claim out." if certain else "That is too little to bear the claim out."
     return "That contradicts the claim." if certain else "That does not bear the claim out."
 
@@ -58,7 +67,7 @@ def _published(data: str, highlights: Comparison, labels: Comparison) -> str:
     )
 
 
-def _word_list(runs: Mapping[str, Sequence[Result]], rival: str) -> str:
+def _word_list(runs: Mapping[str, Sequence[Result]], comparisons: Comparisons, rival: str) -> str:
     """Say how GenSPP stands to a list of words: one that marks as much, and the method, unless that is the rival."""
     sentences, ours = [], runs[OURS]
     listed = metric_cell(ours, "wordlist_hl_f1")
@@ -68,7 +77,7 @@ def _word_list(runs: Mapping[str, Sequence[Result]], rival: str) -> str:
             f"A word list that marks as much as {method_title(OURS)} does has an Hl-F1 of {listed.mean:.2f}; "
             f"{method_title(OURS)} has more in {above} of {len(ours)} runs."
         )
-    found = against_the_best({name: runs[name] for name in (OURS, _WORD_LIST)}, "hl_f1")
+    found = comparisons.get(("hl_f1", _WORD_LIST))
     if found is not None and rival != _WORD_LIST:
         sentences.append(f"The word list that chooses its own length has {found.theirs:.2f}. {order_sentence(found)}")
     return " ".join(sentences)

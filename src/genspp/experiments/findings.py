@@ -1,14 +1,15 @@
 """What the results say, in sentences: every figure, and who is ahead, comes from result files."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from genspp.experiments.board import Board, metric_cell, scale
 from genspp.experiments.compare import Comparison
 from genspp.experiments.names import OURS, data_title, method_title, methods
 from genspp.experiments.paper_tables import METRICS, published
-from genspp.report.result_table import mean_std
+from genspp.experiments.results import Result
+from genspp.report.result_table import Cell, mean_std
 from genspp.settings import PRESETS
 
 NOT_RUN = "Not run yet."
@@ -28,14 +29,23 @@ def lead_sentence(found: Comparison) -> str:
 
 def order_sentence(found: Comparison) -> str:
     """Say whether other seeds and other test texts might turn the order of two methods round."""
-    seeds = f"Over seeds the order {_standing(found.over_seeds)} (p = {found.seeds_p:.2g})"
-    if found.texts is None:
+    seeds = f"Over seeds the order {_standing(found.over_seeds)} ({_p(found.seeds_p, found.corrected[0])})"
+    if found.too_few_seeds:
+        seeds = (
+            f"{found.runs[0]} and {found.runs[1]} seeds are too few for so many comparisons to show that the order "
+            f"holds ({_p(found.seeds_p, found.corrected[0])}, which cannot get below {found.least_p:.2g})"
+        )
+    if found.texts is None or found.corrected[1] is None:
         return f"{seeds}; the two were not tested on the same texts."
-    return f"{seeds}, over test texts it {_standing(found.over_texts)} (p = {found.texts.p:.2g})."
+    return f"{seeds}, over test texts it {_standing(found.over_texts)} ({_p(found.texts.p, found.corrected[1])})."
 
 
 def _standing(holds: bool) -> str:
     return "holds" if holds else "may be chance"
+
+
+def _p(plain: float, corrected: float) -> str:
+    return f"p = {plain:.2g}, corrected {corrected:.2g}"
 
 
 def origin_sentence(board: Board, data: str, preset: str) -> str:
@@ -68,10 +78,19 @@ def selection_sentence(board: Board, data: str, preset: str) -> str:
 
 
 def difference_sentence(board: Board, data: str, preset: str) -> str:
-    """Name every figure that is further from the published one than two deviations of their difference."""
+    """Name every figure of the main table that is further from the published one than chance would have it."""
+    return differences(
+        (method_title(name), board.find(data, preset, name), published(data, name)) for name in methods()
+    )
+
+
+def differences(rows: Iterable[tuple[str, Sequence[Result], Sequence[Cell] | None]]) -> str:
+    """Name every figure that is further from the published one than two deviations of their difference.
+
+    rows: what a row is called, our runs, and the published figures in the order of `METRICS`, if there are any.
+    """
     parts, compared = [], False
-    for method in methods():
-        theirs, runs = published(data, method), board.find(data, preset, method)
+    for name, runs, theirs in rows:
         if theirs is None or not runs:
             continue
         compared = True
@@ -81,7 +100,7 @@ def difference_sentence(board: Board, data: str, preset: str) -> str:
             if ours is not None and abs(ours.mean - figure.mean) > 2 * math.hypot(ours.std or 0, figure.std or 0):
                 beyond.append(f"{column.name} {ours.mean:.2f} (the paper {figure.mean:.2f})")
         if beyond:
-            parts.append(f"{method_title(method)}: {', '.join(beyond)}")
+            parts.append(f"{name}: {', '.join(beyond)}")
     if not compared:
         return NOT_RUN
     if not parts:

@@ -17,6 +17,7 @@ from genspp.experiments import paper
 from genspp.experiments.ablation import variants_on
 from genspp.experiments.names import OURS, REFERENCES, data_form, data_name, data_sets, declares, family, methods
 from genspp.experiments.skew import starts
+from genspp.experiments.sparsity import settings_of
 from genspp.methods import METHODS
 from genspp.settings import PRESETS
 
@@ -96,6 +97,10 @@ class Trial:
             shown["vectors"] = Path(shown["vectors"]).name
         return shown
 
+    def is_what(self, asked: Mapping[str, Any]) -> bool:
+        """Tell whether a result was asked for with the same settings; the number of workers changes none."""
+        return _without_workers(asked) == _without_workers(self.asked())
+
     def command(self) -> str:
         """Return what one types to repeat it, with names in the place of local paths."""
         source = quote(find_source(self.source).command)
@@ -112,6 +117,10 @@ class Trial:
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values; `Trial(**values)` is the way back."""
         return asdict(self)
+
+
+def _without_workers(asked: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in asked.items() if name != "workers"}
 
 
 def expand(
@@ -163,19 +172,16 @@ def _variants(
 ) -> Iterable[tuple[str, str, dict[str, Any], int | None]]:
     """Return the benchmark whose folder a variant belongs to, its name, its settings and, if any, its most seeds.
 
-    The level of sparsity that the paper's main table uses is a run of table1, whoever asks for it; so is a clean start.
+    What the paper's main table has, too, is a run of table1, whoever asks for it: its level of sparsity, a clean start.
     """
     if benchmark == "table1":
         yield "table1", "", {}, None
     elif benchmark == "skew":
         found = [("skew", *start) for start in starts(method, preset, quick=effort is not FULL)]
         yield from [("table1", "", {}, None), *found] if found else []
-    elif declares(method, "alpha"):
-        for alpha in paper.alphas(family(data)):
-            if alpha == paper.ALPHA_LEVEL[family(data)]:
-                yield "table1", "", {}, None
-            else:
-                yield "alpha", f"alpha={alpha:.2f}", {"alpha": alpha}, None
+    else:
+        for variant, own in settings_of(method, family(data), preset):
+            yield ("alpha" if variant else "table1"), variant, own, None
 
 
 def _ablation_trials(
@@ -230,17 +236,19 @@ def _check(
     return tuple(method for method in known if chosen is None or method in chosen)
 
 
-def longest_first(trials: Sequence[Trial], seconds: Mapping[tuple[str, str], float]) -> list[Trial]:
-    """Return the runs in the order to start them: with the longest first no core idles for long at the end.
+Seconds = Mapping[tuple[str, str, str], float]  # from (data, preset, method) to what such runs took here
 
-    seconds: from (data, method) to what such runs took here, where that is known.
-    """
+
+def longest_first(trials: Sequence[Trial], seconds: Seconds) -> list[Trial]:
+    """Return the runs in the order to start them: with the longest first no core idles for long at the end."""
     return sorted(trials, key=lambda trial: -expected_seconds(trial, seconds))
 
 
-def expected_seconds(trial: Trial, seconds: Mapping[tuple[str, str], float]) -> float:
+def expected_seconds(trial: Trial, seconds: Seconds) -> float:
     """Return about how long a run takes: as long as others of its kind here, or else as published."""
-    known = seconds.get((trial.data, trial.method))
+    if trial.method in REFERENCES:
+        return 0.0
+    known = seconds.get((trial.data, trial.preset, trial.method))
     if known is not None:
         return known
     cost = paper.COST.get((family(trial.data), trial.method))

@@ -165,3 +165,7 @@ STRING_MATCHING: dict[tuple[str, str, str], float] = {
     ("abc", "baa", "aba"): 33.33,
     ("ba", "aa", "bc"): 53.57,
 }
+
+# Gold highlights of HateXplain, by the text: tokens of a post, and their share as a fraction. The training posts have
+# these means and deviations, those without a highlight among them.
+GOLD = {"selection_size": Published(1.57, 2.52), "selection_rate": Published(0.12, 0.17)}

@@ -8,12 +8,11 @@ from typing import Any
 
 from genspp.experiments import paper
 from genspp.experiments.board import Board, metric_cell
-from genspp.experiments.compare import against_the_best
+from genspp.experiments.compare import in_table
 from genspp.experiments.grid import NO_PRESET
-from genspp.experiments.names import OURS, REFERENCES, data_title, declares, family, method_title, methods
+from genspp.experiments.names import OURS, REFERENCES, data_title, method_title, methods
 from genspp.experiments.results import Result
 from genspp.report.result_table import Cell, Column, ResultTable, Row
-from genspp.settings import PRESETS
 
 METRICS = {
     "clf_f1": Column("Clf-F1", "up"),
@@ -21,33 +20,19 @@ METRICS = {
     "selection_rate": Column("R"),
     "selection_size": Column("S"),
 }
-BESIDE = {  # what a run's Clf-F1 is read beside
-    "full_text_clf_f1": Column("Full text"),
-    "tfidf_clf_f1": Column("TF-IDF + LR"),
-}
-HIGHLIGHTERS = ("wordlist_hl_f1", "random_hl_f1", "all_hl_f1")  # what its Hl-F1 is read beside, in one column
-REFERENCES_BESIDE = (*BESIDE.values(), Column("Word list / random / all"))
 SEEDS = Column("Seeds", digits=0)
 PAIRED = (
     *(Column(name, column.better, group=column.name) for column in METRICS.values() for name in ("ours", "paper")),
-    *REFERENCES_BESIDE,
     SEEDS,
 )
-ALONE = (*(Column(column.name) for column in METRICS.values()), *REFERENCES_BESIDE, SEEDS)
+_MAIN = ("clf_f1", "hl_f1", "selection_rate")
 TESTED = {"clf_f1": "a", "hl_f1": "b"}  # the marks of GenSPP's cells
-PUBLISHED_SEEDS = 5
 VECTORS = {
     "corpus": "made from the training texts",
     "glove.6B.25d-pca.hatexplain.txt": "GloVe 6B projected on 25 dimensions",
     "glove.6B.100d.hatexplain.txt": "GloVe 6B, 100 dimensions",
 }
-_UNITS = (
-    "Clf-F1, Hl-F1 and R in percent, S in tokens; mean ± population deviation over seeds. "
-    "Full text: Clf-F1 of a predictor of the same size that sees every token. "
-    "TF-IDF + LR: Clf-F1 of logistic regression on all words. "
-    "Word list / random / all: mean Hl-F1 of the words that say most for a class and of random tokens, both at each "
-    "run's own R, and of all tokens. Runs made before these were measured have a dash."
-)
+_UNITS = "Clf-F1, Hl-F1 and R in percent, S in tokens; mean ± population deviation over seeds."
 _STARRED = (
     "The paper: significant at 0.01 by a Wilcoxon test over five seeds. Its signed-rank form cannot get below 0.0625 "
     "with five seeds; its rank-sum form can (0.0079)."
@@ -65,8 +50,9 @@ def table1(board: Board, data: str, preset: str) -> ResultTable | None:
     everything = [run for found in runs.values() for run in found]
     if not everything:
         return None
-    tests = {metric: against_the_best(runs, metric) for metric in TESTED}
+    tests = {metric: in_table(board, data, preset).with_the_best(metric) for metric in TESTED}
     notes = [(TESTED[metric], found.note()) for metric, found in tests.items() if found is not None]
+    notes += [("", found.correction()) for found in tests.values() if found is not None][:1]
     marks = {metric: TESTED[metric] for metric, found in tests.items() if found is not None}
     rows = [
         Row(method_title(method), paired_cells(found, published(data, method), marks if method == OURS else {}))
@@ -74,42 +60,33 @@ def table1(board: Board, data: str, preset: str) -> ResultTable | None:
     ]
     rows += _reference_rows(board, data)
     title = f"{data_title(data)}, preset {preset}: ours and the paper's"
-    return ResultTable(title, PAIRED, tuple(rows), (*general_notes(data, everything), *notes, *_mark_notes(rows)))
+    return ResultTable(title, PAIRED, tuple(rows), (*general_notes(data, everything), *notes, *mark_notes(rows)))
 
 
-def genspp_table(board: Board, data: str) -> ResultTable | None:
-    """Return GenSPP under both presets above the published row; None where neither has been run."""
-    runs = {preset: board.find(data, preset, OURS) for preset in PRESETS}
-    if not any(runs.values()):
+def main_table(board: Board, preset: str) -> ResultTable | None:
+    """Return the comparison on all data sets side by side, ours alone; None where nothing has been run."""
+    data_sets = [data for data, found in board.grids("table1") if found == preset]
+    runs = {method: [board.find(data, preset, method) for data in data_sets] for method in methods()}
+    rows = [
+        Row(method_title(method), (*(metric_cell(one, name) for one in found for name in _MAIN), _seeds(found)))
+        for method, found in runs.items()
+        if any(found)
+    ]
+    if not rows:
         return None
-    rows = [Row(f"Preset {preset}", own_cells(found)) for preset, found in runs.items() if found]
-    theirs = published(data, OURS)
-    if theirs is not None:
-        rows.append(Row("The paper", (*theirs, *[None] * len(REFERENCES_BESIDE), Cell(PUBLISHED_SEEDS)), rule=True))
-    notes = general_notes(data, [run for found in runs.values() for run in found])
-    title = f"{method_title(OURS)} on {data_title(data)}"
-    return ResultTable(title, ALONE, tuple(rows), (*notes, *_mark_notes(rows)))
+    columns = [
+        Column(METRICS[name].name, METRICS[name].better, group=data_title(data)) for data in data_sets for name in _MAIN
+    ]
+    notes = [("", "In percent; mean ± population deviation over seeds.")]
+    for data in data_sets:
+        notes += run_notes(data, [run for one in board.methods(data, preset).values() for run in one])
+    return ResultTable(f"All methods, preset {preset}", (*columns, Column("Seeds")), tuple(rows), tuple(notes))
 
 
-def alpha_table(board: Board, data: str, preset: str) -> ResultTable | None:
-    """Return the sweep of the sparsity level, with GenSPP, which has none, for comparison at its own rate."""
-    if (data, preset) not in board.grids("alpha"):
-        return None
-    swept = [method for method in methods() if declares(method, "alpha")]
-    rows, runs = [], []
-    for alpha in paper.alphas(family(data)):
-        for method in swept:
-            name = f"alpha={alpha:.2f}"
-            found = board.find(data, preset, method, "" if alpha == paper.ALPHA_LEVEL[family(data)] else name)
-            theirs = published(data, method, name)
-            if found or theirs:
-                cells = paired_cells(found, theirs)
-                rows.append(Row(f"{method_title(method)}, α = {alpha:.2f}", cells, rule=method == swept[0]))
-                runs += found
-    ours = board.find(data, preset, OURS)
-    rows.append(Row(method_title(OURS), paired_cells(ours, published(data, OURS)), rule=True))
-    notes = (*general_notes(data, runs + ours), *_mark_notes(rows))
-    return ResultTable(f"{data_title(data)}, preset {preset}: levels of sparsity", PAIRED, tuple(rows), notes)
+def _seeds(found: Sequence[Sequence[Result]]) -> str:
+    """Return how many runs there are on every data set: one number where it is the same on all."""
+    numbers = [str(len(runs)) for runs in found]
+    return numbers[0] if len(set(numbers)) == 1 else " / ".join(numbers)
 
 
 # ---- what the tables share
@@ -127,11 +104,6 @@ def published(data: str, method: str, variant: str = "") -> list[Cell] | None:
     ]
 
 
-def own_cells(runs: Sequence[Result]) -> Cells:
-    """Return the cells of the columns `ALONE`."""
-    return (*(metric_cell(runs, metric) for metric in METRICS), *_beside(runs), Cell(len(runs)))
-
-
 def paired_cells(
     runs: Sequence[Result], theirs: Sequence[Cell | None] | None, marks: dict[str, str] | None = None
 ) -> Cells:
@@ -140,14 +112,7 @@ def paired_cells(
     ours = [metric_cell(runs, metric, (marks[metric],) if metric in marks else ()) for metric in METRICS]
     pairs = zip(ours, theirs or [None] * len(METRICS), strict=True)
     seeds = Cell(len(runs)) if runs else None
-    return (*(cell for pair in pairs for cell in pair), *_beside(runs), seeds)
-
-
-def _beside(runs: Sequence[Result]) -> Cells:
-    """Return the cells of the columns `REFERENCES_BESIDE`."""
-    found = [metric_cell(runs, metric) for metric in HIGHLIGHTERS]
-    known = [f"{cell.mean:.1f}" for cell in found if cell is not None]
-    return (*(metric_cell(runs, metric) for metric in BESIDE), " / ".join(known) if len(known) == len(found) else None)
+    return (*(cell for pair in pairs for cell in pair), seeds)
 
 
 def _reference_rows(board: Board, data: str) -> list[Row]:
@@ -184,7 +149,7 @@ def run_notes(data: str, runs: Sequence[Result]) -> list[Note]:
     return notes
 
 
-def _mark_notes(rows: Sequence[Row]) -> list[Note]:
+def mark_notes(rows: Sequence[Row]) -> list[Note]:
     """Return the notes that published figures refer to."""
     used = {mark for row in rows for cell in row.cells if isinstance(cell, Cell) for mark in cell.marks}
     return [(mark, text) for mark, text in (("*", _STARRED), ("c", _MATCHING)) if mark in used]

@@ -24,7 +24,7 @@ from genspp.app.runs import versions
 from genspp.data.corpus import Corpus
 from genspp.errors import DataError
 from genspp.evaluation.answers import Audit
-from genspp.evaluation.metrics import Counts, class_counts, highlight_counts
+from genspp.evaluation.metrics import Counts, class_counts, highlight_counts, precision_recall
 from genspp.experiments.curves import Curve
 from genspp.experiments.progress import Progress
 from genspp.files import write_text
@@ -102,6 +102,11 @@ class Predictions:
         hits, gold = np.array(self.hits, np.int64), np.array(self.gold, np.int64)
         selected = np.array([mask.count("1") for mask in self.masks], np.int64)
         return np.stack([hits, selected - hits, gold - hits], axis=-1)
+
+    def precision_recall(self) -> tuple[float, float]:
+        """Return precision and recall of the selected tokens over all texts; 0 where there is nothing to divide by."""
+        precision, recall = precision_recall(self.highlight_counts().sum(0))
+        return precision or 0.0, recall or 0.0
 
     def silence(self) -> list[float]:
         """Return, for every class that occurs, the share of its texts that have no highlight."""

@@ -1,18 +1,30 @@
-"""Tables beside the paper's main ones: cost, what the highlights hold, other word vectors."""
+"""Tables beside the main ones: what figures are read beside, cost, other word vectors."""
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from genspp.experiments import paper
-from genspp.experiments.board import Board, over_seeds
+from genspp.experiments.board import Board, metric_cell, over_seeds
 from genspp.experiments.names import OURS, data_title, method_title
-from genspp.experiments.paper_tables import ALONE, VECTORS, Cells, general_notes, own_cells
+from genspp.experiments.paper_tables import METRICS, SEEDS, VECTORS, Cells, general_notes
 from genspp.experiments.results import Result
 from genspp.report.result_table import Cell, Column, ResultTable, Row
 
-HIGHLIGHTS = (Column("Precision"), Column("Recall"), Column("Runs with a silent class"), Column("Seeds", digits=0))
+BESIDE = {
+    "full_text_clf_f1": Column("full text", group="Clf-F1"),
+    "tfidf_clf_f1": Column("TF-IDF + LR", group="Clf-F1"),
+    "wordlist_hl_f1": Column("word list", digits=1, group="Hl-F1 at this R"),
+    "random_hl_f1": Column("random", digits=1, group="Hl-F1 at this R"),
+    "all_hl_f1": Column("all", digits=1, group="Hl-F1 of"),
+}
+HELD = (Column("Precision"), Column("Recall"), Column("Runs with a silent class"))
 SILENT = 0.9
+_BESIDE_NOTES = (
+    "In percent. Full text: a predictor of the same size that sees every token. TF-IDF + LR: logistic regression on "
+    "all words. Word list, random: the words that say most for a class, and tokens drawn by chance, as many as each "
+    "run selects. All: every token. Runs made before these were measured have a dash.",
+    "Precision and recall of the selected tokens against the gold ones, over all test texts.",
+    f"A class is silent where more than {SILENT:.0%} of its test texts have no highlight at all.",
+)
 COST = (
     *(Column(name, group="Minutes per run") for name in ("ours", "paper")),
     *(Column(name, group="Minutes, all seeds") for name in ("ours", "paper")),
@@ -20,31 +32,36 @@ COST = (
     Column("Seconds per step", digits=2),
     *(Column(name, digits=0, group="Parameters") for name in ("ours", "paper")),
     Column("Peak memory, MB", digits=0),
-    Column("Seeds", digits=0),
+    SEEDS,
 )
 
 
-def highlights_table(board: Board, data: str, preset: str) -> ResultTable | None:
-    """Return what Hl-F1 is made of, and in how many runs a class is known by having no highlight; None if not run."""
+def beside_table(board: Board, data: str, preset: str) -> ResultTable | None:
+    """Return what the main table is read beside: plain classifiers and highlighters, what Hl-F1 is made of, silence."""
     runs = {method: found for method, found in board.methods(data, preset).items() if found}
     if not runs:
         return None
-    notes = (
-        ("", "Precision and recall of the selected tokens against the gold ones, in percent, over all test texts."),
-        ("", f"A class is silent where more than {SILENT:.0%} of its test texts have no highlight at all."),
+    rows = tuple(
+        Row(method_title(method), (*_beside(found), *_held(found), Cell(len(found)))) for method, found in runs.items()
     )
-    rows = tuple(Row(method_title(method), _highlight_cells(found)) for method, found in runs.items())
-    return ResultTable(f"{data_title(data)}, preset {preset}: what the highlights hold", HIGHLIGHTS, rows, notes)
+    title = f"{data_title(data)}, preset {preset}: what the figures are read beside"
+    return ResultTable(title, (*BESIDE.values(), *HELD, SEEDS), rows, tuple(("", note) for note in _BESIDE_NOTES))
 
 
-def _highlight_cells(runs: Sequence[Result]) -> Cells:
-    hits, extra, missed = np.stack([run.predictions().highlight_counts().sum(0) for run in runs], axis=1)
-    return (
-        over_seeds((hits / np.maximum(hits + extra, 1)).tolist(), 100.0),
-        over_seeds((hits / np.maximum(hits + missed, 1)).tolist(), 100.0),
-        f"{sum(max(run.predictions().silence()) > SILENT for run in runs)} of {len(runs)}",
-        Cell(len(runs)),
-    )
+def _beside(runs: Sequence[Result]) -> Cells:
+    cells = {name: metric_cell(runs, name) for name in BESIDE}
+    return tuple(None if cell is None else Cell(cell.mean) for cell in cells.values())
+
+
+def _held(runs: Sequence[Result]) -> Cells:
+    if any(run.metrics["hl_f1"] is None for run in runs):
+        return (None, None, _silent(runs))
+    pairs = [run.predictions().precision_recall() for run in runs]
+    return (*(over_seeds(side, 100.0) for side in zip(*pairs, strict=True)), _silent(runs))
+
+
+def _silent(runs: Sequence[Result]) -> str:
+    return f"{sum(max(run.predictions().silence()) > SILENT for run in runs)} of {len(runs)}"
 
 
 def vectors_table(board: Board, other: Board, data: str, preset: str) -> ResultTable | None:
@@ -56,12 +73,14 @@ def vectors_table(board: Board, other: Board, data: str, preset: str) -> ResultT
         for found in (found for found in pair if found and others):
             vectors = str(found[0].content["data"]["vectors"])
             name = f"{method_title(method)}, {VECTORS.get(vectors, vectors)}"
-            rows.append(Row(name, own_cells(found), rule=found is pair[0]))
+            cells = (*(metric_cell(found, metric) for metric in (*METRICS, "full_text_clf_f1")), Cell(len(found)))
+            rows.append(Row(name, cells, rule=found is pair[0]))
             runs += found
     if not rows:
         return None
     title = f"{data_title(data)}, preset {preset}: other word vectors"
-    return ResultTable(title, ALONE, tuple(rows), tuple(general_notes(data, runs)))
+    columns = (*(Column(column.name) for column in METRICS.values()), BESIDE["full_text_clf_f1"], SEEDS)
+    return ResultTable(title, columns, tuple(rows), tuple(general_notes(data, runs)))
 
 
 def cost_table(board: Board, data: str, preset: str) -> ResultTable | None:

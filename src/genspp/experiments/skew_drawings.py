@@ -29,13 +29,18 @@ def draw_skew(board: Board, folder: Path) -> list[Path]:
         if not levels:
             continue
         where, (progress, places) = f"{data_title(data)}, preset {preset}", figure_names(data, preset)
-        panels = {"clean start": list(_clean(board, data, preset))}
+        panels = {"Clean start\nas training usually begins": list(_clean(board, data, preset))}
         for epochs, found in levels.items():
-            panels[f"skewed for {epochs} epochs"] = [_band(line.name, line.runs) for line in found]
+            start = f"Skewed start\ntaught to code the label for {epochs} epochs"
+            panels[start] = [_band(line.name, line.runs) for line in found]
         drawn += [folder / f"{progress}.png", folder / f"{places}.png"]
-        progress_figure(drawn[-2], f"{where}: Hl-F1 on test texts while training goes on", panels)
+        what = f"{where}: do highlights find the words? Line: mean over seeds; band: from the least seed to the best"
+        progress_figure(drawn[-2], what, panels)
         most, last = max(levels.items(), key=lambda level: level[0])
-        what = f"{where}, skewed for {most} epochs, one seed: texts of a class that have a token selected"
+        what = (
+            f"{where}, skewed for {most} epochs, one seed: which places are selected, by class\n"
+            "A bright diagonal is the code that the start was taught; evidence may stand anywhere"
+        )
         selection_figure(drawn[-1], what, [_selection(line) for line in last])
     return drawn
 
@@ -61,9 +66,9 @@ def _clean(board: Board, data: str, preset: str) -> Iterator[Band]:
 
 
 def _band(name: str, runs: Sequence[Result]) -> Band:
-    """Return the Hl-F1 of runs after shares of training; where one was not looked at, that of the end all along."""
+    """Return the Hl-F1 after shares of training, of the runs that were looked at; if none was, the end all along."""
     found = [progress for run in runs if (progress := run.progress()) is not None]
-    if len(found) == len(runs):
+    if found:
         return Band(name, 100 * _SHARES, np.array([100 * progress.at(_SHARES) for progress in found]))
     ends = np.array([[100 * run.metrics["hl_f1"]] for run in runs])
     return Band(name, 100 * _SHARES, np.repeat(ends, len(_SHARES), axis=1), looked_at=False)

@@ -5,7 +5,7 @@ GenSPP, and of GenSPP alone, on what comes before. Here the highlights in the re
 
     python -m genspp.experiments.truncation hatexplain:FOLDER
 
-writes results/truncation.json, from which docs/results.md takes its figures.
+writes results/truncation.json, from which docs/results/differences.md takes its figures.
 """
 
 import sys

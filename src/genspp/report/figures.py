@@ -5,7 +5,7 @@ and saved without dates or versions in the file: the same input gives the same b
 """
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +26,21 @@ DPI = 150
 POINTS = ((0.0, 1.0), (0.5, 0.5))  # (task loss, selection rate): equal for the sum, far apart for the fitness
 INK, MUTED, BAR, POINT = "#222222", "#666666", "#0072B2", "#D55E00"  # Okabe and Ito's colour-blind safe set
 COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
+STYLES = ("-", "--", ":")  # a further one when the colours begin anew
+
+
+def looks(names: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Return a colour and a style of line for every name, so that each looks the same in all panels."""
+    turns = [(colour, style) for style in STYLES for colour in COLOURS]
+    return dict(zip(dict.fromkeys(names), cycle(turns), strict=False))
+
+
+def legend(figure: Figure) -> None:
+    """Put one legend for all panels below them."""
+    handles = {
+        label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(handles.values(), handles, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
 
 
 def loss_landscape(path: Path) -> dict[str, tuple[float, float]]:
@@ -133,8 +148,7 @@ def search_curves(path: Path, title: str, panels: Mapping[str, Sequence[Line]]) 
         axes.tick_params(colors=MUTED)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
-    handles, names = axes.get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
+    legend(figure)
     figure.suptitle(title, fontsize=11, color=INK, x=0.01, ha="left")
     save(figure, path)
 

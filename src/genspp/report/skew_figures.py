@@ -4,14 +4,11 @@ matplotlib, which takes its time, is imported where something is drawn.
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import cycle
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
-STYLES = ("-", "--", ":")  # a further one when the colours begin anew
 
 
 class Band(NamedTuple):
@@ -38,39 +35,37 @@ class Selection(NamedTuple):
 def progress_figure(path: Path, title: str, panels: Mapping[str, Sequence[Band]]) -> None:
     """Draw a panel per start and a line per method: the mean over seeds, and a band from the least to the most.
 
-    A method has one colour in all panels. What was not looked at on its way is a thin dotted line at its end.
+    The first line is drawn thicker. A method has one colour in all panels. What was not looked at on its way is a thin
+    dotted line at its end, and its name says so.
     """
     from matplotlib.figure import Figure
 
-    from genspp.report.figures import COLOURS, INK, MUTED, save
+    from genspp.report.figures import INK, MUTED, legend, looks, save
 
-    names = dict.fromkeys(band.name for bands in panels.values() for band in bands)
-    turns = zip(names, cycle(COLOURS), [style for style in STYLES for _ in COLOURS], strict=False)
-    looks = {name: (colour, style) for name, colour, style in turns}
+    shown = looks(band.name for bands in panels.values() for band in bands)
     figure = Figure(figsize=(4.2 * len(panels), 5.2), layout="constrained")
     for axes, (start, bands) in zip(
         figure.subplots(1, len(panels), sharey=True, squeeze=False)[0], panels.items(), strict=True
     ):
         for band in bands:
-            colour, style = looks[band.name]
-            style, width = (style, 1.8) if band.looked_at else (":", 0.9)
-            axes.plot(band.shares, band.values.mean(0), color=colour, linestyle=style, linewidth=width, label=band.name)
+            colour, style = shown[band.name]
+            thick = 2.6 if band.name == next(iter(shown)) else 1.6
+            style, width = (style, thick) if band.looked_at else (":", 0.9)
+            name = band.name if band.looked_at else f"{band.name} (end only)"
+            axes.plot(band.shares, band.values.mean(0), color=colour, linestyle=style, linewidth=width, label=name)
             if band.looked_at and len(band.values) > 1:
                 axes.fill_between(
                     band.shares, band.values.min(0), band.values.max(0), color=colour, alpha=0.12, linewidth=0
                 )
         axes.set_title(start, fontsize=11, color=INK, loc="left")
-        axes.set_xlabel("share of the run's epochs or generations, %", color=INK)
+        axes.set_xlabel("training done, % of its epochs or generations", color=INK)
         axes.set(xlim=(0, 100), ylim=(0, 100))
         axes.tick_params(colors=MUTED)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
         axes.grid(axis="y", color=MUTED, alpha=0.2)
     figure.axes[0].set_ylabel("Hl-F1: agreement with the gold highlights, %", color=INK)
-    handles = {
-        label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    figure.legend(handles.values(), handles, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
+    legend(figure)
     figure.suptitle(title, fontsize=11, color=INK, x=0.01, ha="left")
     save(figure, path)
 
@@ -106,5 +101,5 @@ def selection_figure(path: Path, title: str, rows: Sequence[Selection]) -> None:
         bar.set_label("share of texts", color=INK, fontsize=9)
         bar.ax.tick_params(colors=MUTED, labelsize=7)
         bar.outline.set_visible(False)  # type: ignore[operator]
-    figure.suptitle(title, fontsize=11, color=INK, x=0.01, ha="left")
+    figure.suptitle(title, fontsize=10, color=INK, x=0.01, ha="left")
     save(figure, path)
