@@ -7,6 +7,7 @@ the one of least cost is kept, with a predictor that reads nothing but its words
 
 import math
 from dataclasses import asdict
+from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ import torch
 from torch import nn
 
 from genspp.data.encode import Mask
-from genspp.methods.base import METHODS, Rationalizer, Recorder
+from genspp.methods.base import METHODS, Rationalizer
 from genspp.methods.evolving import (
     JUDGING,
     above,
@@ -25,6 +26,7 @@ from genspp.methods.evolving import (
     train_final,
 )
 from genspp.methods.lesson import Lesson
+from genspp.methods.recorder import Recorder
 from genspp.model.networks import Encoder, Pair, Predictor, Shape, WordList
 from genspp.settings import Setting, whole
 from genspp.streams import Purpose, seed_of
@@ -50,17 +52,24 @@ class WordListRationalizer(Rationalizer):
     def _train(self, settings: dict[str, Any], lesson: Lesson, recorder: Recorder) -> None:
         evaluator = make_evaluator(settings["engine"], make_task(settings, lesson), settings["workers"])
         try:
+            recorder.say("preparing readers and judges")
             objective, thresholds = make_objective(settings, evaluator), list_thresholds(lesson, settings["lists"])
             state = recorder.restore()
             self.history_ = list(state["history"]) if state is not None else []
+            recorder.say(f"judging {len(thresholds)} lists of words")
             for number in range(len(self.history_), len(thresholds)):
+                if recorder.enough():
+                    break
+                started = perf_counter()
                 masks = _masks(lesson, thresholds[number])
                 found = evaluator.judge(*masks, _seed(settings, number)).evaluation(evaluator.task, masks[1])
                 told = {name: value for name, value in asdict(found).items() if math.isfinite(value)}
                 line = {"list": number, "cost": objective.cost(found), **told, **objective.shares(found)}
                 self.history_.append(line)
-                recorder.record(line, {"history": self.history_}, len(thresholds))
-            best = min(range(len(thresholds)), key=lambda number: float(self.history_[number]["cost"]))
+                seconds = round(perf_counter() - started, 3)
+                recorder.record({**line, "seconds": seconds}, {"history": self.history_}, len(thresholds))
+            recorder.say("training the final predictor")
+            best = min(range(len(self.history_)), key=lambda number: float(self.history_[number]["cost"]))
             shares = ("sufficiency", "left_over")
             self.shares_ = {name: value for name, value in self.history_[best].items() if name in shares}
             on_list = above(lesson.words, thresholds[best])
