@@ -185,7 +185,8 @@ class Live:
         step_name, step = next(iter(line.items()))
         done = int(step) + 1
         self._took.append(float(line.get("seconds", 0)))
-        text = f"{step_name} {step}/{total - 1}: {describe(line)}, {self._time_left(total - done, left)}"
+        told = ", ".join(filter(None, (describe(line), self._time_left(total - done, left))))
+        text = f"{step_name} {step}/{total - 1}: {told}"
         if self._bar is not None:
             self._bar.update(self._task, completed=done, total=total, description=text)
         elif done == total or monotonic() - self._spoken >= self._every:
