@@ -252,7 +252,7 @@ def test_interrupted_it_says_how_to_go_on(run, tmp_path):
     finally:
         stopped.kill()
     assert stopped.returncode == 130
-    assert f"genspp resume {tmp_path / 'r'}" in errors
+    assert f"`genspp resume {tmp_path / 'r'}`" in errors
     assert "Traceback" not in errors
 
 

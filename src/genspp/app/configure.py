@@ -18,6 +18,9 @@ from genspp.methods.lesson import mark_costs
 from genspp.model.older import completed
 from genspp.settings import parse
 
+# What `configure` takes besides settings.
+_NO_SETTINGS = ("source", "method", "options", "minutes")
+
 
 @dataclass(frozen=True)
 class Data:
@@ -44,6 +47,8 @@ def assignments(texts: Sequence[str], chosen: Mapping[str, Any]) -> dict[str, An
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise SettingsError(f"--set is {text!r}; give name=value.")
+        if name in _NO_SETTINGS:
+            raise SettingsError(f"--set is {text!r}, but {name} is no setting; `genspp methods` lists those there are.")
         if name in together:
             raise SettingsError(f"{name} is given twice; give it once, as an option of its own or with --set.")
         together[name] = parse(value)
