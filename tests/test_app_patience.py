@@ -1,12 +1,14 @@
 """Training that fits a person's patience: long texts cut, minutes, and a run that is finished where it stands."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
 from conftest import sentences
+from genspp import cli
 from genspp.app import configure as configuring
 from genspp.app import runs
 from genspp.app.command import train_command
@@ -134,10 +136,18 @@ def test_before_the_first_step_there_is_nothing_to_finish(table, tmp_path, monke
     assert stopped.exit_code == 130
     assert f"`genspp resume {tmp_path / 'r'}`" in stopped.output and "genspp finish" not in stopped.output
     fails("r has nothing to finish yet: no step of its training was done; go on with", "finish", tmp_path / "r")
+
+
+def test_stopped_while_it_reads_it_has_made_nothing(table, tmp_path, monkeypatch, capfd):
+    def pressed(*_):
+        raise KeyboardInterrupt
+
     monkeypatch.setattr(configuring, "_read", pressed)
-    stopped = train(table, tmp_path / "other", *FAST[:4])
-    assert stopped.exit_code == 130 and "stopped; nothing is made yet." in stopped.output
-    assert not (tmp_path / "other").exists()
+    monkeypatch.setattr(sys, "argv", ["genspp", "train", str(table), "--out", str(tmp_path / "r")])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 130 and capfd.readouterr().err == f"reading {table} ...\n"
+    assert not (tmp_path / "r").exists()
 
 
 def test_a_search_that_had_ended_is_not_finished_early(table, tmp_path, monkeypatch):

@@ -43,7 +43,6 @@ app.add_typer(data_app, name="data")
 out, err = Screen(), Screen(stderr=True)
 _USAGE: Any = typer.BadParameter.__base__  # what is typed wrongly; typer has it in one place or another
 
-_SAVED = "all that was done is saved:"
 INTERRUPTED = 130  # what a shell gives a command that Ctrl-C ended
 
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder (or a model folder).")]
@@ -119,7 +118,7 @@ def train(
     chosen = assignments(more or [], {name: value for name, value in named.items() if value is not None})
     columns = Columns(text, tokens, label, highlight, split, highlight_form)
     options = Options(columns, val, test, max_length, on_bad_row=on_bad_row)
-    with _stoppable("nothing is made yet"), Live(err) as live:
+    with Live(err) as live:
         live.say(f"reading {source}")
         config, data = configure(source, method, options, minutes, **chosen)
     if examples is None:
@@ -262,7 +261,7 @@ def benchmark(
     """Rebuild the paper's tables and figures; stopped anywhere, the same command goes on from there."""
     from genspp.experiments.benchmark import benchmark as run_benchmark
 
-    with _stoppable(f"{_SAVED} go on with the same command"):
+    with _stoppable(lambda: "go on with the same command"):
         failures = run_benchmark(
             name,
             sources=_list(data),
@@ -316,7 +315,7 @@ def _go_on(folder: Path, finishing: bool) -> None:
         run.finish()
     for change in changed_versions(run):
         print_warning(err, change)
-    with _stoppable(f"{_SAVED} {run.ways_on}"), Live(err) as live:
+    with Live(err) as live:
         live.say(f"reading {run.config['data'].get('source')}")
         data = data_of(run)
     _proceed(run, data, 0)
@@ -328,7 +327,7 @@ def _proceed(run: "Run", data: "Data", examples: int) -> None:
 
     for note in data.notes:
         err.say(note)
-    with _stoppable(lambda: f"{_SAVED} {run.ways_on}"), Live(err) as live:
+    with _stoppable(lambda: run.ways_on), Live(err) as live:
         outcome = proceed(run, data, live)
     print_metrics(out, outcome.metrics)
     print_rationales(out, outcome.rationales[:examples])
@@ -338,12 +337,12 @@ def _proceed(run: "Run", data: "Data", examples: int) -> None:
 
 
 @contextmanager
-def _stoppable(told: str | Callable[[], str]) -> Iterator[None]:
-    """Let Ctrl-C end the work in peace. told: what there is then, and how to go on with it."""
+def _stoppable(ways_on: Callable[[], str]) -> Iterator[None]:
+    """Let Ctrl-C end the work in peace: what was done is saved already. ways_on: says what one may type then."""
     try:
         yield
     except KeyboardInterrupt:
-        err.say(f"stopped; {told if isinstance(told, str) else told()}.")
+        err.say(f"stopped; all that was done is saved: {ways_on()}.")
         raise typer.Exit(INTERRUPTED) from None
 
 
