@@ -12,7 +12,10 @@ from genspp import cli
 from genspp.app import configure as configuring
 from genspp.app import runs
 from genspp.app.command import train_command
+from genspp.app.predict import open_model
 from genspp.app.runs import Run
+from genspp.data.frames import read_corpus
+from genspp.evaluation.evaluate import evaluate
 from genspp.methods.genspp import GenSPP
 from test_cli import FAST, fails, invoke, write_csv
 
@@ -238,6 +241,8 @@ def test_gold_highlights_count_as_far_as_texts_are_read(cut_run, tmp_path, monke
     assert json.loads(there.stdout)["hl_f1"] == 1.0
     model = json.loads(invoke("evaluate", cut_run / "model", tmp_path / "other.jsonl", "--json").stdout)
     assert model == json.loads(there.stdout)
+    figures, _ = evaluate(open_model(cut_run)[0], read_corpus(tmp_path / "other.jsonl"))  # which is whole
+    assert json.loads(json.dumps(figures)) == model
 
 
 def test_later_texts_are_cut_too_and_it_is_said(cut_run, tmp_path, caplog):
