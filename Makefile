@@ -21,7 +21,7 @@ quickstart: $(READY)
 test: $(READY)
 	$(BIN)/python -m pytest
 
-# What the tests of reports in a real browser need, which are skipped without: Debian's Chromium, and a package that drives it.
+# What the tests of pages in a real browser need, which are skipped without: Debian's Chromium, and a package that drives it.
 browser: $(READY)
 	command -v chromium || { apt-get update -qq && apt-get install -y -qq chromium; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt playwright

@@ -245,6 +245,46 @@ def test_without_evidence_the_label_is_that_of_an_empty_highlight(monkeypatch):
     assert {rationale.label for rationale in rationales} == {default}
 
 
+def test_texts_are_explained_at_given_masks():
+    model, texts = Looks().fit(TEXTS, LABELS), TEXTS[:3]
+    own = model.explain(texts)
+    turned = [1 - bit for bit in own[1].mask]
+    masks = [None, turned, None]
+    found = model.explain(texts, masks)
+    assert [one.mask for one in found] == [own[0].mask, turned, own[2].mask]
+    assert (found[0], found[2]) == (own[0], own[2])
+    assert found[1].probabilities != own[1].probabilities
+    rows = [list(one.probabilities.values()) for one in found]
+    np.testing.assert_array_equal(rows, model.predict_proba(texts, masks))
+    assert [one.label for one in found] == model.predict(texts, masks).tolist()
+
+
+@pytest.mark.parametrize(
+    ("masks", "said"),
+    [
+        ([None], "3 texts but 1 masks"),
+        ([None, [1], None], "text 1 .from 0. has 1 entries"),
+        ([None, 2, None], "0 and 1"),
+    ],
+)
+def test_masks_that_do_not_fit(masks, said):
+    model = Looks().fit(TEXTS, LABELS)
+    filled = [[mask] * len(TEXTS[1].split()) if mask == 2 else mask for mask in masks]
+    with pytest.raises(DataError, match=said):
+        model.explain(TEXTS[:3], filled)
+
+
+def test_words_met_since_training_are_forgotten_when_told_so():
+    model = Looks().fit(TEXTS, LABELS)
+    words, table = model.vectors_.words, model.vectors_.table
+    first = model.explain(["the goals of zebra"])
+    assert len(model.vectors_.words) > len(words) and model.vectors_.absent == {"zebra"}
+    model.forget()
+    assert (model.vectors_.words, model.vectors_.absent) == (words, frozenset())
+    np.testing.assert_array_equal(model.model_.vectors.numpy(), table)
+    assert model.explain(["the goals of zebra"]) == first
+
+
 # ---------------------------------------------------------------------- word vectors from a file
 
 

@@ -5,7 +5,8 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -15,7 +16,7 @@ import genspp
 from genspp.data.columns import Columns
 from genspp.data.rows import endings
 from genspp.data.sources import Options, forms
-from genspp.errors import GenSPPError, RowsError
+from genspp.errors import GenSPPError, RowsError, SettingsError
 from genspp.report.harmless import json_line
 from genspp.report.terminal import (
     Live,
@@ -230,6 +231,22 @@ def predict(
     from genspp.app.predict import predict_file
 
     predict_file(folder, file, out_file, Columns(text, tokens), on_bad_row)
+
+
+@app.command()
+def serve(
+    folder: RunArgument,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Where to; 0 for any that is free.")] = 8000,
+    host: Annotated[str, typer.Option(help="This machine only; 0.0.0.0 lets others in.")] = "127.0.0.1",
+) -> None:
+    """Open a page to try a model on: type texts, see the words that decide, mark other ones."""
+    try:
+        from genspp.app.serve.web import serve as serve_folder
+    except ModuleNotFoundError as error:
+        raise SettingsError(f"A model cannot be served without {error.name}; install genspp[serve].") from None
+    with suppress(KeyboardInterrupt):  # the way to end it
+        serve_folder(folder, host, port, err.say, partial(print_warning, err))
+    err.say("stopped.")
 
 
 @app.command()

@@ -1,7 +1,7 @@
 """What can go wrong for a user, as a small family of exceptions.
 
 Every message is one sentence that says what was got, where, and what to do. The command line prints it and
-exits with code 2; nothing else in the package catches these.
+exits with code 2, a server answers with it; nothing else in the package catches these.
 """
 
 
@@ -31,3 +31,11 @@ class RunError(GenSPPError):
 
 class NotFittedError(GenSPPError, ValueError, AttributeError):
     """A model was asked for something before `fit` or `load`."""
+
+
+class RequestError(GenSPPError):
+    """A request that a server does not answer. status: what HTTP calls the reason."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status

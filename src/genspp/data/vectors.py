@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -71,11 +72,20 @@ class Vectors:
                 rows[word] = (self.table[places] * (shares / shares.sum())[:, None]).sum(axis=0).astype(np.float32)
         absent = self.absent | (wanted - rows.keys())
         if not rows:
-            return replace(self, absent=absent)
+            return self._changed(absent=absent)
         table = np.concatenate([self.table, *(row[None] for row in rows.values())])
-        extended = replace(self, words=(*self.words, *rows), table=table, absent=absent, own=own)
-        extended.__dict__["_subwords"] = self._subwords  # which is of the words that are no guesses
-        return extended
+        return self._changed(words=(*self.words, *rows), table=table, absent=absent, own=own)
+
+    def trained(self) -> "Vectors":
+        """Return these vectors as they were before they were extended."""
+        own = len(self.words) if self.own is None else self.own
+        table = self.table[: UNKNOWN + 1 + own].copy()  # a view would keep all of it
+        return self._changed(words=self.words[:own], table=table, absent=frozenset(), own=None)
+
+    def _changed(self, **fields: Any) -> "Vectors":
+        changed = replace(self, **fields)
+        changed.__dict__["_subwords"] = self._subwords  # which is of the words that are no guesses
+        return changed
 
     @cached_property
     def _subwords(self) -> Subwords:

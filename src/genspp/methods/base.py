@@ -18,12 +18,12 @@ from torch import nn
 from torch.random import fork_rng
 
 from genspp.data.corpus import Corpus, Texts, as_corpus, check_labels, stratified_split, truncated_note
-from genspp.data.encode import Encoded, encode
+from genspp.data.encode import Encoded, Mask, encode
 from genspp.data.label_columns import inform
 from genspp.data.tokenize import NAMES as TOKENIZERS
 from genspp.data.vectors import MOST_ONEHOT, UNKNOWN, Vectors, build_vectors
 from genspp.errors import DataError, ModelFolderError, NotFittedError, SettingsError
-from genspp.methods.arguments import class_numbers, class_weights, classes_of, flat_masks
+from genspp.methods.arguments import Masks, class_numbers, class_weights, classes_of, flat_masks
 from genspp.methods.declaration import constructor, merged
 from genspp.methods.lesson import Lesson, mark_costs
 from genspp.methods.recorder import Forgetful, Recorder
@@ -206,29 +206,28 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         self._finished = True
         return self
 
-    def predict(self, texts: Texts, masks: Sequence[Sequence[int]] | None = None) -> npt.NDArray[Any]:
-        """Return the label of every text, decided from its own highlight or from the given `masks`."""
+    def predict(self, texts: Texts, masks: Masks = None) -> npt.NDArray[Any]:
+        """Return the label of every text, decided from its own highlight or from the given `masks` (None: its own)."""
         best = self.predict_proba(texts, masks).argmax(1)
         return np.asarray(self.classes_[best])
 
-    def predict_proba(self, texts: Texts, masks: Sequence[Sequence[int]] | None = None) -> npt.NDArray[np.float64]:
+    def predict_proba(self, texts: Texts, masks: Masks = None) -> npt.NDArray[np.float64]:
         """Return the probability of every class, (texts, classes), in the order of `classes_`."""
         corpus, data = self._read(texts)
-        flat = select(self.model_, data) if masks is None else flat_masks(masks, corpus)
-        return classify(self.model_, data, flat)
+        return classify(self.model_, data, self._marked(corpus, data, masks))
 
     def predict_full_text(self, texts: Texts) -> npt.NDArray[Any]:
         """Return what a predictor of the same size says when it sees every token: what do highlights cost?"""
         _, data = self._read(texts)
         return np.asarray(self.classes_[classify_full_text(self.model_, self.full_text_, data).argmax(1)])
 
-    def explain(self, texts: Texts) -> list[Rationale]:
-        """Return for every text the decision and the words it was made from."""
+    def explain(self, texts: Texts, masks: Masks = None) -> list[Rationale]:
+        """Return for every text the decision and the words it was made from, be they those of the given `masks`."""
         corpus, data = self._read(texts)
-        flat = select(self.model_, data)
+        flat = self._marked(corpus, data, masks)
         probabilities = classify(self.model_, data, flat)
         names = self.classes_.tolist()
-        masks, unknown = data.split(flat), data.split((data.ids == UNKNOWN).view(np.uint8))
+        chosen, unknown = data.split(flat), data.split((data.ids == UNKNOWN).view(np.uint8))
         return [
             Rationale(
                 document,
@@ -237,8 +236,13 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
                 mask.tolist(),
                 tuple(np.flatnonzero(flags).tolist()),
             )
-            for document, mask, flags, row in zip(corpus, masks, unknown, probabilities, strict=True)
+            for document, mask, flags, row in zip(corpus, chosen, unknown, probabilities, strict=True)
         ]
+
+    def forget(self) -> None:
+        """Let go of the words that were looked up or guessed since training, before they fill the memory."""
+        self._check_fitted()
+        self._use(self.vectors_.trained())
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether training has come to its end; one that was interrupted has left nothing to predict from."""
@@ -297,10 +301,18 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         self._check_fitted()
         corpus = _shortened(as_corpus(texts, self._settings_["tokenizer"]), self._settings_["truncate"])
         keys = corpus.keys(self._settings_["tokenizer"])
-        vectors = self.vectors_.extended(keys)
+        self._use(self.vectors_.extended(keys))
+        return corpus, encode(keys, self.vectors_.index, UNKNOWN)
+
+    def _use(self, vectors: Vectors) -> None:
         if vectors is not self.vectors_:
             self.vectors_, self.model_.vectors = vectors, torch.from_numpy(vectors.table)
-        return corpus, encode(keys, vectors.index, UNKNOWN)
+
+    def _marked(self, corpus: Corpus, data: Encoded, masks: Masks) -> Mask:
+        """Return the flat highlight of all texts: the given masks, the model's own where there are none."""
+        if masks is None:
+            return select(self.model_, data)
+        return flat_masks(masks, corpus, lambda: data.split(select(self.model_, data)))
 
 
 def _shortened(corpus: Corpus, most: int | None) -> Corpus:

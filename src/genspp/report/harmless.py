@@ -3,10 +3,18 @@
 import json
 from typing import Any
 
-# Control characters, those that turn the direction of what follows, and halves of surrogate pairs.
-_TURNS, _HALVES = (*range(0x202A, 0x202F), *range(0x2066, 0x206A)), range(0xD800, 0xE000)
-_CONTROLS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160), *_TURNS, *_HALVES), "�")
-_ESCAPES = {code: f"\\u{code:04x}" for code in (*range(127, 160), 0x2028, 0x2029, *_TURNS, *_HALVES)}
+_TURNS, _HALVES = ((0x202A, 0x202E), (0x2066, 0x2069)), (0xD800, 0xDFFF)
+# Control characters, those that turn the direction of what follows, and halves of surrogate pairs: first and last.
+_STEERING = ((0, 8), (11, 31), (127, 159), *_TURNS, _HALVES)
+STEERING_PATTERN = "[" + "".join(f"\\u{first:04x}-\\u{last:04x}" for first, last in _STEERING) + "]"  # for scripts
+
+
+def _codes(*stretches: tuple[int, int]) -> list[int]:
+    return [code for first, last in stretches for code in range(first, last + 1)]
+
+
+_CONTROLS = dict.fromkeys(_codes(*_STEERING), "�")
+_ESCAPES = {code: f"\\u{code:04x}" for code in _codes((127, 159), (0x2028, 0x2029), *_TURNS, _HALVES)}
 
 
 def json_line(value: Any) -> str:

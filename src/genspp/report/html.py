@@ -1,8 +1,8 @@
-"""Self-contained pages: decisions and the words they were made from, the report of a run, two runs side by side."""
+"""Pages: decisions and the words they were made from, the report of a run, two runs side by side, a model to try."""
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from genspp.data.tokenize import Span
 from genspp.files import write_text
 from genspp.model.rationale import Rationale
 from genspp.report.comparison import comparison_content
-from genspp.report.harmless import harmless, in_one_line
+from genspp.report.harmless import STEERING_PATTERN, harmless, in_one_line
 from genspp.report.run_report import Finished, report_content
 from genspp.report.text_rows import script_json
 
@@ -91,14 +91,51 @@ def comparison_page(first: Finished, second: Finished) -> str:
     return _report("comparison.html", comparison_content(first, second))
 
 
+def serve_page(name: str, method: str, classes: Sequence[Any], limits: Mapping[str, int]) -> tuple[str, str]:
+    """Return the page on which a model is tried, and the policy to send it with.
+
+    The policy lets its own script and style work, and the script ask nobody but the server that the page came from.
+    """
+    data = {"classes": [str(label) for label in classes], "limits": dict(limits), "steering": STEERING_PATTERN}
+    script, style = _source("serve.js"), _source("report.css") + _source("serve.css")
+    made = _filled("serve.html", script, style, data, title=f"Try “{in_one_line(name)}”", method=method)
+    policy = {
+        "default-src": "'none'",
+        "script-src": f"'sha256-{_hash(script)}'",
+        "style-src": f"'sha256-{_hash(style)}'",
+        "img-src": "data:",  # the icon, which is empty; without one a browser asks for a file
+        "connect-src": "'self'",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-ancestors": "'none'",
+        "require-trusted-types-for": "'script'",
+    }
+    return made, "; ".join(f"{what} {allowed}" for what, allowed in policy.items())
+
+
 def _report(template: str, content: dict[str, Any]) -> str:
     """Fill a page with a script: the only one that its own policy lets run, and one that may ask for nothing."""
-    script = _PAGES.get_template("report.js").render()
+    script = _source("report.js")
+    style, data = _source("report.css"), content["texts"]
+    return _filled(template, script, style, data, script_hash=_hash(script), **content)
+
+
+def _filled(template: str, script: str, style: str, data: Any, **content: Any) -> str:
     made = _PAGES.get_template(template).render(
         **content,
-        data=Markup(script_json(content["texts"])),
+        data=Markup(script_json(data)),
         script=Markup(script),
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        style=Markup(style),
         version=genspp.__version__,
     )
     return clean(made)  # the name of a file need not be UTF-8
+
+
+def _source(name: str) -> str:
+    """Return a script or a style sheet as it stands in a page."""
+    return _PAGES.get_template(name).render()
+
+
+def _hash(source: str) -> str:
+    """Return what a policy knows a script or a style sheet by."""
+    return base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()

@@ -1,10 +1,9 @@
 "use strict";
 (() => {
-  // Texts, labels and names are hostile: they reach the page as textContent only.
-  const { classes, runs, rows } = JSON.parse(document.getElementById("texts").textContent);
+{% include "parts.js" %}
+  const { classes, runs, rows } = DATA;
   const AT_ONCE = 50;
   const LEAD = 200; // per mille between the two likeliest classes, below which an answer is unsure
-  const byId = (id) => document.getElementById(id);
   const pairs = (flat) => Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i], flat[2 * i + 1]]);
 
   const texts = rows.map(([id, text, gold, people, answers]) => ({
@@ -37,13 +36,6 @@
     both: ({ answers: [one, other] }) => one.right && other.right,
     neither: ({ answers: [one, other] }) => !one.right && !other.right,
     marks: ({ answers: [one, other] }) => String(one.stretches) !== String(other.stretches),
-  };
-
-  const element = (name, className, content) => {
-    const made = document.createElement(name);
-    if (className) made.className = className;
-    if (content !== undefined) made.textContent = content;
-    return made;
   };
 
   // Cut a stretch of a text into those inside and outside of the spans, which are in order.
@@ -82,17 +74,10 @@
     said.append(element("span", answer.right ? "yes" : "no", `${answer.right ? "✓" : "✗"} ${classes[answer.label]}`));
     if (!answer.right) said.append(` (is ${classes[text.gold]})`);
     const shares = element("div", "shares");
-    for (const [label, share] of answer.shares) {
-      const bar = element("div", label === answer.label ? "bar own" : "bar"), length = element("i");
-      length.style.width = `${share / 10}%`;
-      bar.append(length);
-      shares.append(element("span", "", classes[label]), bar, element("span", "number", `${Math.round(share / 10)} %`));
-    }
+    shares.append(...bars(answer.shares.map(([label, share]) => [classes[label], share / 10, label === answer.label]), 0));
     side.append(said, shares);
     shown.append(marked(text, answer), side);
-    if (!answer.stretches.length) {
-      shown.append(element("p", "note", "Nothing is marked: no word of this text decided; the label is the default one."));
-    }
+    if (!answer.stretches.length) shown.append(element("p", "note", NOTHING));
     return shown;
   };
 

@@ -1,0 +1,1 @@
+"""`genspp serve`: a page on which a trained model is tried, and the requests behind it."""
