@@ -135,7 +135,7 @@ def test_a_folder_without_a_model(run):
     for path in run.model_folder.iterdir():
         path.unlink()
     run.model_folder.rmdir()
-    with pytest.raises(RunError, match="no model yet; finish it"):
+    with pytest.raises(RunError, match="no model yet; go on with `genspp resume"):
         open_model(run.folder)
 
 

@@ -301,3 +301,17 @@ def test_the_policy_forbids_to_ask_others(page):
         })"""
     )
     assert refused == "connect-src"
+
+
+def test_of_a_text_that_is_cut_it_is_said_and_the_rest_cannot_be_marked(browser, tmp_path):
+    trained(truncate=9).save(tmp_path / "cut")
+    with served(tmp_path / "cut") as address:
+        page = browser.new_page()
+        page.goto(address)
+        one = ask(page, "the goal of the match and so on and on soup")
+        playwright.expect(one.locator(".unread")).to_have_text("Of this text, the first 9 words are read.")
+        assert one.locator(".text").text_content() == "the goal of the match and so on and on soup"
+        assert one.locator(".word").count() == 9 and "soup" not in marked(one)
+        ask(page, "the goal")
+        playwright.expect(one.locator(".unread")).to_be_hidden()
+        page.close()

@@ -108,7 +108,8 @@ def test_explain(run):
     done = invoke("explain", run, "a goal", "salt & <b>bread</b>", "--json")
     answers = [json.loads(line) for line in done.output.splitlines()]
     assert len(answers) == 2
-    assert set(answers[0]) == {"label", "probabilities", "tokens", "mask", "spans", "no_evidence", "unknown"}
+    fields = {"label", "probabilities", "tokens", "mask", "spans", "no_evidence", "unknown", "unread"}
+    assert set(answers[0]) == fields and answers[0]["unread"] == 0
     assert answers[0]["tokens"] == ["a", "goal"]
     plain = invoke("explain", run, "a goal")
     assert plain.output.startswith(answers[0]["label"])
@@ -251,7 +252,7 @@ def test_interrupted_it_says_how_to_go_on(run, tmp_path):
     finally:
         stopped.kill()
     assert stopped.returncode == 130
-    assert f"genspp resume {tmp_path / 'r'}" in errors
+    assert f"`genspp resume {tmp_path / 'r'}`" in errors
     assert "Traceback" not in errors
 
 

@@ -190,15 +190,24 @@ def test_table_and_figure_of_an_ablation(ablated, tmp_path):
 # ---- following a search
 
 
-def follow(kind, folder, config, data, stop=None):
-    run = kind.create(folder, config)
+class Killer:
+    """Whoever listens, and ends everything after a generation."""
 
-    def listen(line, total):
-        if line["generation"] == stop:
+    def __init__(self, stop):
+        self.stop = stop
+
+    def say(self, what):
+        pass
+
+    def __call__(self, line, total, left):
+        if line["generation"] == self.stop:
             raise KeyboardInterrupt
 
+
+def follow(kind, folder, config, data, stop=None):
+    run = kind.create(folder, config)
     try:
-        proceed(run, data, listen)
+        proceed(run, data, Killer(stop))
     except KeyboardInterrupt:
         proceed(kind.open(folder), data)
     return kind.open(folder)

@@ -13,6 +13,7 @@ from genspp import GenSPP, Rationalizer
 from genspp.errors import DataError, NotFittedError, SettingsError
 from genspp.evolution.search import STRATEGIES
 from genspp.methods.evolving import make_evaluator
+from genspp.methods.recorder import Forgetful
 from genspp.population import evaluator
 from genspp.population.evaluator import Evaluation
 
@@ -179,7 +180,7 @@ def test_a_search_goes_on_from_its_last_recorded_state(search):
     class Interrupted(Exception):  # noqa: N818
         pass
 
-    class Recorder:
+    class Recorder(Forgetful):
         state = None
 
         def __init__(self, stop=None):

@@ -22,6 +22,7 @@ def test_text_tokens_and_spans_are_the_documents():
         "spans": [[3, 12]],
         "no_evidence": False,
         "unknown": [],
+        "unread": 0,
     }
 
 

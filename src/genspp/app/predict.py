@@ -23,7 +23,7 @@ def open_model(folder: Path) -> tuple[Rationalizer, Run | None]:
         return Rationalizer.load(folder), None
     run = Run.open(folder)
     if not run.model_folder.is_dir():
-        raise RunError(f"{folder} has no model yet; finish it with `genspp resume {folder}`.")
+        raise RunError(f"{folder} has no model yet; {run.ways_on}.")
     return Rationalizer.load(run.model_folder), run
 
 
@@ -33,7 +33,7 @@ def open_finished(folder: Path) -> tuple[Run, Rationalizer]:
         raise RunError("a model folder by itself has no rows to look at; give the run folder that it is in.")
     run = Run.open(folder)
     if not run.finished:
-        raise RunError(f"{folder} is not finished; finish it with `genspp resume {folder}` first.")
+        raise RunError(f"{folder} is not finished; {run.ways_on}.")
     return run, Rationalizer.load(run.model_folder)
 
 
@@ -62,12 +62,13 @@ def predict_file(folder: Path, file: str, out: str, named: Columns, on_bad_row: 
     out_format = output_format(out, given.format)
     rationales = model.explain(given.corpus)
     rows = [
-        row | _prediction(rationale, given.fieldnames) for row, rationale in zip(given.rows, rationales, strict=True)
+        row | _prediction(rationale, given.fieldnames, model.truncate)
+        for row, rationale in zip(given.rows, rationales, strict=True)
     ]
     write_rows(out, out_format, rows)
 
 
-def _prediction(rationale: Rationale, taken: Collection[str]) -> dict[str, Any]:
+def _prediction(rationale: Rationale, taken: Collection[str], truncate: int | None) -> dict[str, Any]:
     """Return what is added to a row. A name that the rows have already gets `predicted_` before it, or more."""
     added = {
         "label": str(rationale.label),
@@ -76,6 +77,7 @@ def _prediction(rationale: Rationale, taken: Collection[str]) -> dict[str, Any]:
         "highlighted_words": " | ".join(rationale.text[start:end] for start, end in rationale.spans),
         "no_evidence": rationale.no_evidence,
         "unknown_words": len(rationale.unknown),
+        **({} if truncate is None else {"unread_words": rationale.document.unread}),
     }
 
     def free(name: str) -> str:

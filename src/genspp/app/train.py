@@ -24,12 +24,17 @@ class Outcome:
 def proceed(run: Run, data: Data | None = None, listener: Listener | None = None) -> Outcome:
     """Take a run to its metrics, which are written last. No text is repeated in these files."""
     data = data or data_of(run)
-    run.listener = listener
+    run.begin(listener)
     model = estimator_of(run).set_params(vectors=data.vectors)
     model.fit(data.splits.train, validation=data.splits.val, recorder=run)
     model.save(run.model_folder)
+    run.say("scoring the test texts")
     metrics, rationales = evaluate(model, data.splits.test)
-    metrics = together(metrics | model.shares_, references_of(run, data.splits, metrics["selection_rate"]))
+    metrics |= model.shares_
+    if run.stopped_by is not None:
+        step, number = next(iter(model.history_[-1].items()))
+        metrics["stopped_early"] = {"by": run.stopped_by, "step": step, "number": number}
+    metrics = together(metrics, references_of(run, data.splits, metrics["selection_rate"]))
     lines = (json.dumps(_prediction(rationale), ensure_ascii=False) + "\n" for rationale in rationales)
     write_text(run.folder / "predictions.jsonl", "".join(lines))
     write_json(run.folder / "metrics.json", metrics)

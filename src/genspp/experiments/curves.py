@@ -5,7 +5,6 @@ fed back. Afterwards each is asked for its highlights: of validation rows for R,
 cost is judged by fresh predictors, under one recipe whatever recipe the search had.
 """
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -36,10 +35,6 @@ class FollowedRun(Run):
         """Keep the generator, then log the line: every line has one, whenever the run is killed."""
         write_bytes(self._best(line), np.ascontiguousarray(state["generator"], np.float32).tobytes())
         super().record(line, state, total)
-
-    def lines(self) -> list[dict[str, Any]]:
-        """Return the log."""
-        return [json.loads(line) for line in (self.folder / "log.jsonl").read_text(encoding="utf-8").splitlines()]
 
     def best(self, line: dict[str, Any]) -> bytes:
         """Return the weights of the generator after a line of the log, as bytes."""

@@ -8,7 +8,7 @@ import logging
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from torch import nn
 from torch.random import fork_rng
 
-from genspp.data.corpus import Corpus, Texts, as_corpus, check_labels, stratified_split
+from genspp.data.corpus import Corpus, Texts, as_corpus, check_labels, stratified_split, truncated_note
 from genspp.data.encode import Encoded, Mask, encode
 from genspp.data.label_columns import inform
 from genspp.data.tokenize import NAMES as TOKENIZERS
@@ -26,6 +26,7 @@ from genspp.errors import DataError, ModelFolderError, NotFittedError, SettingsE
 from genspp.methods.arguments import Masks, class_numbers, class_weights, classes_of, flat_masks
 from genspp.methods.declaration import constructor, merged
 from genspp.methods.lesson import Lesson, mark_costs
+from genspp.methods.recorder import Forgetful, Recorder
 from genspp.model.folder import SavedModel, load_folder, save_folder
 from genspp.model.inference import classify, classify_full_text, select
 from genspp.model.rationale import Rationale
@@ -49,32 +50,6 @@ _CLASS_WEIGHT = (
     "None, 'balanced', or a dictionary from label to weight",
 )
 _VECTORS = (lambda value: isinstance(value, str | Path | Vectors), "corpus, onehot, the name of a file, or Vectors")
-
-
-class Recorder(Protocol):
-    """What a method tells while it is trained, and where it asks how far it had come."""
-
-    def restore(self) -> dict[str, Any] | None:
-        """Return the last recorded state, or None at the start."""
-        ...
-
-    def record(self, line: dict[str, Any], state: dict[str, Any], total: int) -> None:
-        """Take a line for the log, the state to resume from, and how many lines there will be at most.
-
-        state: the weights of the present (or best) `generator` are in it for whoever looks on.
-        """
-        ...
-
-
-class Forgetful:
-    """A recorder that keeps nothing; what `fit` uses when it is given none. `history_` has the lines all the same."""
-
-    def restore(self) -> dict[str, Any] | None:
-        """Return nothing: such a fit starts at the start."""
-        return None
-
-    def record(self, line: dict[str, Any], state: dict[str, Any], total: int) -> None:
-        """Take nothing."""
 
 
 class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
@@ -107,6 +82,7 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         "evidence_for": Setting(None, _LABELS, "the labels whose evidence is wanted; None: all"),
         "vector_width": Setting(None, optional(whole(1, MOST_ONEHOT)), "columns of one-hot vectors, spare ones zero"),
         "tokenizer": Setting("words", one_of(*TOKENIZERS), "how texts that are given as strings are cut"),
+        "truncate": Setting(None, optional(whole(1)), "tokens of a text that are read, at most; None: all"),
         "class_weight": Setting(None, _CLASS_WEIGHT, "what a text of a class weighs in the loss"),
         "validation_fraction": Setting(
             0.2, number(0, 1, open_ends=True), "share of the texts set apart where no validation texts are given"
@@ -194,13 +170,13 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         `validation_fraction` of the texts is set apart for it. A corpus's tokeniser becomes the model's.
         """
         asked = self.settings()  # all of them checked before the texts are read
-        train = as_corpus(texts, asked["tokenizer"], labels)
+        train = _shortened(as_corpus(texts, asked["tokenizer"], labels), asked["truncate"])
         check_labels(train)
         if validation is None:
             train, val = _set_apart(train, asked["validation_fraction"])
         else:
             given = validation if isinstance(validation, tuple) else (validation, None)
-            val = as_corpus(given[0], train.tokenizer, given[1])
+            val = _shortened(as_corpus(given[0], train.tokenizer, given[1]), asked["truncate"])
             check_labels(val)
         classes = classes_of(train.labels)
         settings = self.settings(len(classes)) | {"tokenizer": train.tokenizer}
@@ -209,6 +185,8 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         numbers = class_numbers(train.labels, classes, "the training texts")
         val_numbers = class_numbers(val.labels, classes, "the validation texts")
         keys, val_keys = (corpus.keys(train.tokenizer) for corpus in (train, val))
+        recorder = recorder or Forgetful()
+        recorder.say(f"learning the words of {len(train):,} training texts")
         vectors = build_vectors(settings["vectors"], keys, settings["vector_width"], val_keys)
         informed = inform(vectors, keys, numbers, len(classes)) if settings["label_columns"] else None
         vectors = informed.vectors if informed else vectors
@@ -222,7 +200,7 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
             evidence = informed.evidence(costs == costs.min())
             lesson = Lesson(informed.for_training(encoded[0]), encoded[1], informed.table, weights, costs, evidence)
         with fork_rng(devices=[]):  # the networks' first weights come from the seed, yet torch's modules draw some too
-            self._train(settings, lesson, recorder or Forgetful())
+            self._train(settings, lesson, recorder)
         self.model_.eval()
         self.full_text_.eval()
         self._finished = True
@@ -321,7 +299,7 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
     def _read(self, texts: Texts) -> tuple[Corpus, Encoded]:
         """Return texts cut and looked up, words that the table lacks in the vectors' file."""
         self._check_fitted()
-        corpus = as_corpus(texts, self._settings_["tokenizer"])
+        corpus = _shortened(as_corpus(texts, self._settings_["tokenizer"]), self._settings_["truncate"])
         keys = corpus.keys(self._settings_["tokenizer"])
         self._use(self.vectors_.extended(keys))
         return corpus, encode(keys, self.vectors_.index, UNKNOWN)
@@ -335,6 +313,14 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         if masks is None:
             return select(self.model_, data)
         return flat_masks(masks, corpus, lambda: data.split(select(self.model_, data)))
+
+
+def _shortened(corpus: Corpus, most: int | None) -> Corpus:
+    """Return texts with so many tokens at most, and say how many are cut for it."""
+    short = corpus.truncated(most)
+    for note in truncated_note((short,), most) if short is not corpus else ():
+        logger.warning(note)
+    return short
 
 
 def _set_apart(corpus: Corpus, fraction: float) -> tuple[Corpus, Corpus]:

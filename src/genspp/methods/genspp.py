@@ -17,7 +17,7 @@ from genspp.errors import SettingsError
 from genspp.evolution.fitness import PaperObjective
 from genspp.evolution.individuals import Genome, Genomes
 from genspp.evolution.search import STRATEGIES, Search, settings_of, strategy_settings
-from genspp.methods.base import METHODS, Rationalizer, Recorder, logger
+from genspp.methods.base import METHODS, Rationalizer, logger
 from genspp.methods.evolving import (
     JUDGING,
     Judging,
@@ -33,6 +33,7 @@ from genspp.methods.in_training import GeneratorInTraining
 from genspp.methods.lesson import Lesson
 from genspp.methods.masks import MASKS
 from genspp.methods.patience import searched
+from genspp.methods.recorder import Recorder
 from genspp.methods.skew import SKEW_EPOCHS, Code, skew
 from genspp.model.inference import flushed
 from genspp.model.networks import CELLS, Encoder, Generator, Pair, Shape
@@ -97,16 +98,20 @@ class GenSPP(Rationalizer):
         return Pair(torch.from_numpy(self.vectors_.table), generator, predictor), full_text
 
     def _train(self, settings: dict[str, Any], lesson: Lesson, recorder: Recorder) -> None:
-        some = searched(lesson, settings["seed"])
+        some, final = searched(lesson, settings["seed"]), "training the final predictors"
+        recorder.say("learning what the full texts tell")
         with judging(settings, some, settings["cell"]) as judged:
             search = self._search(settings, some, judged.evaluator, recorder)
             if some is lesson:
+                recorder.say(final)
                 self._finish(settings, judged, search)
         if some is not lesson:
+            recorder.say(f"{final} on all rows")
             with judging(settings, lesson, settings["cell"]) as judged:
                 self._finish(settings, judged, search)
 
     def _search(self, settings: dict[str, Any], lesson: Lesson, evaluator: Evaluator, recorder: Recorder) -> Search:
+        recorder.say("preparing readers and judges")
         objective, state = make_objective(settings, evaluator), recorder.restore()
         skewed, told = None, dict[str, Any]()
         if settings["skew_epochs"] and state is None:
@@ -128,7 +133,8 @@ class GenSPP(Rationalizer):
         if state is not None:
             self.history_ = list(state.pop("history"))
             search.restore(state)
-        while not search.finished:
+        recorder.say(_plan(settings) if state is not None else f"making the first generators; then {_plan(settings)}")
+        while not (search.finished or recorder.enough()):
             started = perf_counter()
             genomes, seeds = search.ask()
             search.tell(evaluator.evaluate(genomes, seeds))
@@ -184,6 +190,14 @@ def _skewed(settings: dict[str, Any], task: Task) -> tuple[Genome, dict[str, Any
         training = GeneratorInTraining(generator, optimizer, table, MASKS["threshold"])
         told = skew([training], [optimizer], train, val, settings)
     return flatten(generator), told
+
+
+def _plan(settings: dict[str, Any]) -> str:
+    """Return in a few words how long the search goes on."""
+    plan = f"at most {settings['generations']} generations"
+    if "stall" in settings_of(STRATEGIES[settings["search"]]):
+        return f"{plan}, fewer if {settings['stall']} bring nothing better"
+    return plan
 
 
 def _noisy_copies(genome: Genome, count: int, settings: dict[str, Any]) -> Genomes:

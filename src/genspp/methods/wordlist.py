@@ -7,6 +7,7 @@ the one of least cost is kept, with a predictor that reads nothing but its words
 
 import math
 from dataclasses import asdict
+from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ import torch
 from torch import nn
 
 from genspp.data.encode import Mask
-from genspp.methods.base import METHODS, Rationalizer, Recorder
+from genspp.methods.base import METHODS, Rationalizer
 from genspp.methods.evolving import (
     JUDGING,
     above,
@@ -26,6 +27,7 @@ from genspp.methods.evolving import (
 )
 from genspp.methods.lesson import Lesson
 from genspp.methods.patience import searched
+from genspp.methods.recorder import Recorder
 from genspp.model.networks import Pair, WordList
 from genspp.settings import Setting, whole
 from genspp.streams import Purpose, seed_of
@@ -51,17 +53,25 @@ class WordListRationalizer(Rationalizer):
 
     def _train(self, settings: dict[str, Any], lesson: Lesson, recorder: Recorder) -> None:
         some, thresholds = searched(lesson, settings["seed"]), list_thresholds(lesson, settings["lists"])
+        recorder.say("learning what the full texts tell")
         with judging(settings, some) as (evaluator, _):
+            recorder.say("preparing readers and judges")
             objective, state = make_objective(settings, evaluator), recorder.restore()
             self.history_ = list(state["history"]) if state is not None else []
+            recorder.say(f"judging {len(thresholds)} lists of words")
             for number in range(len(self.history_), len(thresholds)):
+                if recorder.enough():
+                    break
+                started = perf_counter()
                 masks = _masks(some, thresholds[number])
                 found = evaluator.judge(*masks, _seed(settings, number)).evaluation(evaluator.task, masks[1])
                 told = {name: value for name, value in asdict(found).items() if math.isfinite(value)}
                 line = {"list": number, "cost": objective.cost(found), **told, **objective.shares(found)}
                 self.history_.append(line)
-                recorder.record(line, {"history": self.history_}, len(thresholds))
-        best = min(range(len(thresholds)), key=lambda number: float(self.history_[number]["cost"]))
+                seconds = round(perf_counter() - started, 3)
+                recorder.record({**line, "seconds": seconds}, {"history": self.history_}, len(thresholds))
+        recorder.say("training the final predictors")
+        best = min(range(len(self.history_)), key=lambda number: float(self.history_[number]["cost"]))
         shares = ("sufficiency", "left_over")
         self.shares_ = {name: value for name, value in self.history_[best].items() if name in shares}
         on_list = above(lesson.words, thresholds[best])

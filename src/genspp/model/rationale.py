@@ -57,6 +57,7 @@ class Rationale:
             "spans": [list(span) for span in self.spans],
             "no_evidence": self.no_evidence,
             "unknown": list(self.unknown),
+            "unread": self.document.unread,
         }
 
 

@@ -60,6 +60,7 @@ def _item(rationale: Rationale, classes: Sequence[Any]) -> dict[str, Any]:
         "pieces": _pieces(rationale),
         "no_evidence": rationale.no_evidence,
         "unknown": bool(rationale.unknown),
+        "read": len(rationale.mask) if rationale.document.unread else None,
         "classes": [(in_one_line(label), share, label == rationale.label) for label, share in shares],
     }
 

@@ -20,7 +20,8 @@ def answer(model: Rationalizer, body: bytes) -> list[dict[str, Any]]:
     corpus = as_corpus(texts, model.tokenizer)
     for number, document in enumerate(corpus):
         _at_most(MOST_TOKENS, len(document.tokens), f"text {number} (from 0) has {{}} tokens")
-    return [rationale.to_json() for rationale in model.explain(corpus, masks)]
+    short = corpus.truncated(model.truncate)  # in the answer it is said how much of a text is not read
+    return [rationale.to_json() for rationale in model.explain(short, masks)]
 
 
 def _read(body: bytes) -> tuple[list[str], list[list[int] | None] | None]:
@@ -74,6 +75,7 @@ def schema(classes: Sequence[Any]) -> dict[str, Any]:
         },
         "no_evidence": {"type": "boolean", "description": "nothing is marked: the label is the default one"},
         "unknown": {"type": "array", "items": number, "description": "the numbers of tokens unknown to the model"},
+        "unread": {**number, "description": "how many further tokens the text has that are not read"},
     }
     asked = {
         "texts": {
