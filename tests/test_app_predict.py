@@ -58,7 +58,7 @@ def predicted(run, folder, rows, ending, mask=None):
     out = folder / f"out.{ending}"
     with pytest.MonkeyPatch.context() as patch:
         if mask is not None:
-            patch.setattr("genspp.methods.base.select", lambda _, data: np.full(len(data.ids), mask, np.uint8))
+            patch.setattr("genspp.model.explainer.select", lambda _, data: np.full(len(data.ids), mask, np.uint8))
         predict_file(run.folder, str(folder / "new.jsonl"), str(out), Columns())
     with out.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file)) if ending == "csv" else [json.loads(line) for line in file]

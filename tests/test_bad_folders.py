@@ -135,7 +135,9 @@ def test_edited_manifests(folder, capfd, content):
     refuses(capfd, folder, "explain", folder, "a goal")
 
 
-@pytest.mark.parametrize("name", ["config.json", "vocabulary.json", "weights.safetensors", "manifest.json"])
+@pytest.mark.parametrize(
+    "name", ["config.json", "vocabulary.json", "weights.safetensors", "MODEL_CARD.md", "manifest.json"]
+)
 def test_files_of_a_model_that_are_missing_or_folders(folder, capfd, name):
     (folder / "model" / name).unlink()
     assert name in refuses(capfd, folder, "explain", folder, "a goal")

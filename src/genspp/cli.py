@@ -16,7 +16,7 @@ from genspp.data.columns import Columns
 from genspp.data.rows import endings
 from genspp.data.sources import Options, forms
 from genspp.errors import GenSPPError, RowsError
-from genspp.report.harmless import json_line
+from genspp.harmless import json_line
 from genspp.report.terminal import (
     Live,
     Messages,
@@ -197,14 +197,14 @@ def explain(
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write one self-contained page.")] = None,
 ) -> None:
     """Show what the model decides for texts, and the words it decides from."""
-    from genspp.app.predict import explain_typed, open_model
+    from genspp.app.predict import explain_typed, open_explainer
 
-    model, _ = open_model(folder)
+    model, _ = open_explainer(folder)
     rationales = explain_typed(model, texts)
     if html is not None:
         from genspp.report.html import write_page
 
-        write_page(html, rationales, type(model).title)
+        write_page(html, rationales, model.method)
     if as_json:
         for rationale in rationales:
             typer.echo(json_line(rationale.to_json()))

@@ -33,7 +33,7 @@ from genspp.experiments.torch_texts import PaddedTexts
 from genspp.files import write_json
 from genspp.methods import METHODS
 from genspp.methods.gradient import GradientRationalizer
-from genspp.model.inference import one_thread
+from genspp.model.networks import one_thread
 from genspp.population.evaluator import Task
 from genspp.streams import epoch_order
 

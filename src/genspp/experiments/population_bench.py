@@ -27,8 +27,7 @@ from genspp.data.vectors import UNKNOWN, onehot
 from genspp.experiments.results import code_version, machine, peak_memory_mb
 from genspp.files import write_json
 from genspp.methods.evolving import initial_genomes, make_evaluator
-from genspp.model.inference import one_thread
-from genspp.model.networks import Shape
+from genspp.model.networks import Shape, one_thread
 from genspp.model.weights import load_flat
 from genspp.population.evaluator import Evaluator, Task, Training
 

@@ -1,12 +1,13 @@
 """The estimator contract that every method fulfils, and all that does not differ between methods.
 
 A method says which settings it has (`own`), how it is trained (`_train`) and what its networks are (`_networks`);
-reading texts, predicting, explaining, saving and loading are the same for all and live here.
+reading texts, predicting and explaining (`model/explainer.py`), saving and loading are the same for all.
 """
 
 import logging
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
@@ -23,13 +24,16 @@ from genspp.data.label_columns import inform
 from genspp.data.tokenize import NAMES as TOKENIZERS
 from genspp.data.vectors import MOST_ONEHOT, UNKNOWN, Vectors, build_vectors
 from genspp.errors import DataError, ModelFolderError, NotFittedError, SettingsError
-from genspp.methods.arguments import class_numbers, class_weights, classes_of, flat_masks
+from genspp.methods.arguments import class_numbers, class_weights, classes_of
 from genspp.methods.declaration import constructor, merged
 from genspp.methods.lesson import Lesson, mark_costs
+from genspp.model.card import model_card
+from genspp.model.explainer import Explainer
 from genspp.model.folder import SavedModel, load_folder, save_folder
-from genspp.model.inference import classify, classify_full_text, select
-from genspp.model.rationale import Rationale
-from genspp.model.weights import check_hidden, load_arrays
+from genspp.model.forms import KernelPair
+from genspp.model.inference import classify_full_text
+from genspp.model.saved import described
+from genspp.model.weights import check_hidden, load_arrays, on_kernels, weighed
 from genspp.registry import Registry
 from genspp.settings import FLAG, PRESETS, Setting, check_one, number, one_of, optional, resolve, whole
 
@@ -77,7 +81,7 @@ class Forgetful:
         """Take nothing."""
 
 
-class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class Rationalizer(Explainer, ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """A classifier that selects the tokens it decides from.
 
     A subclass declares its own settings in `own`, and in `on_source` those that go with a family of data sources, or
@@ -124,8 +128,6 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         ("hatexplain", "sound"): {"evidence_for": ["toxic"]},
     }
     declared: ClassVar[dict[str, Setting]]
-    classes_: npt.NDArray[Any]
-    vectors_: Vectors
     model_: Any
     full_text_: Any
     history_: list[dict[str, Any]]
@@ -214,7 +216,7 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         vectors = informed.vectors if informed else vectors
         self._finished = False
         self.classes_, self.vectors_, self._settings_, self.history_ = classes, vectors, settings, []
-        self.shares_ = {}
+        self.shares_, self._rows_ = {}, {"train": len(train), "val": len(val)}
         self._make_networks()
         encoded = encode(keys, vectors.index, UNKNOWN, numbers), encode(val_keys, vectors.index, UNKNOWN, val_numbers)
         lesson = Lesson(*encoded, vectors.table, weights, costs)
@@ -228,39 +230,11 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         self._finished = True
         return self
 
-    def predict(self, texts: Texts, masks: Sequence[Sequence[int]] | None = None) -> npt.NDArray[Any]:
-        """Return the label of every text, decided from its own highlight or from the given `masks`."""
-        best = self.predict_proba(texts, masks).argmax(1)
-        return np.asarray(self.classes_[best])
-
-    def predict_proba(self, texts: Texts, masks: Sequence[Sequence[int]] | None = None) -> npt.NDArray[np.float64]:
-        """Return the probability of every class, (texts, classes), in the order of `classes_`."""
-        corpus, data = self._read(texts)
-        flat = select(self.model_, data) if masks is None else flat_masks(masks, corpus)
-        return classify(self.model_, data, flat)
-
     def predict_full_text(self, texts: Texts) -> npt.NDArray[Any]:
         """Return what a predictor of the same size says when it sees every token: what do highlights cost?"""
         _, data = self._read(texts)
-        return np.asarray(self.classes_[classify_full_text(self.model_, self.full_text_, data).argmax(1)])
-
-    def explain(self, texts: Texts) -> list[Rationale]:
-        """Return for every text the decision and the words it was made from."""
-        corpus, data = self._read(texts)
-        flat = select(self.model_, data)
-        probabilities = classify(self.model_, data, flat)
-        names = self.classes_.tolist()
-        masks, unknown = data.split(flat), data.split((data.ids == UNKNOWN).view(np.uint8))
-        return [
-            Rationale(
-                document,
-                names[int(row.argmax())],
-                dict(zip(names, row.tolist(), strict=True)),
-                mask.tolist(),
-                tuple(np.flatnonzero(flags).tolist()),
-            )
-            for document, mask, flags, row in zip(corpus, masks, unknown, probabilities, strict=True)
-        ]
+        found = classify_full_text(self._pair(), weighed(self.full_text_), data)
+        return np.asarray(self.classes_[found.argmax(1)])
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether training has come to its end; one that was interrupted has left nothing to predict from."""
@@ -281,7 +255,9 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         settings["vectors"] = str(settings["vectors"])
         weights = {f"model.{key}": value.numpy() for key, value in self.model_.state_dict().items()}
         weights |= {f"full_text.{key}": value.numpy() for key, value in self.full_text_.state_dict().items()}
-        save_folder(Path(folder), SavedModel(name, settings, self.classes_.tolist(), self.vectors_, weights))
+        networks = described(self._pair(), weighed(self.full_text_))
+        saved = SavedModel(name, settings, self.classes_.tolist(), self.vectors_, weights, self.title, networks)
+        save_folder(Path(folder), replace(saved, card=model_card(saved, rows=getattr(self, "_rows_", None))))
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:
@@ -314,15 +290,26 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(f"this {type(self).__name__} is not trained yet; call fit or load first.")
 
+    @property
+    def method(self) -> str:
+        """What the method is called."""
+        return self.title
+
+    @property
+    def cut_by(self) -> str:
+        """The tokeniser of texts that are given as strings."""
+        return str(self._settings_["tokenizer"])
+
+    def _pair(self) -> KernelPair:
+        return on_kernels(self.model_)
+
     def _read(self, texts: Texts) -> tuple[Corpus, Encoded]:
-        """Return texts cut and looked up, words that the table lacks in the vectors' file."""
         self._check_fitted()
-        corpus = as_corpus(texts, self._settings_["tokenizer"])
-        keys = corpus.keys(self._settings_["tokenizer"])
-        vectors = self.vectors_.extended(keys)
-        if vectors is not self.vectors_:
-            self.vectors_, self.model_.vectors = vectors, torch.from_numpy(vectors.table)
-        return corpus, encode(keys, vectors.index, UNKNOWN)
+        known = self.vectors_
+        found = super()._read(texts)
+        if self.vectors_ is not known:
+            self.model_.extend(torch.from_numpy(self.vectors_.table))
+        return found
 
 
 def _set_apart(corpus: Corpus, fraction: float) -> tuple[Corpus, Corpus]:

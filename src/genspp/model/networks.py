@@ -7,6 +7,8 @@ on who else is in it: recurrences are packed, and pooling looks at real tokens o
 """
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -116,11 +118,6 @@ class WordList(nn.Module):
         super().__init__()
         self.register_buffer("margins", torch.full((rows,), -1.0))
 
-    def of(self, ids: Tensor) -> Tensor:
-        """Return the margins of tokens, by the rows of their words."""
-        unseen = torch.full((max(0, int(ids.max()) + 1 - len(self.margins)),), -1.0)
-        return torch.cat([self.margins, unseen])[ids]
-
 
 class Predictor(nn.Module):
     """Encoder over the selected tokens, the highest value of every feature, linear layer.
@@ -196,3 +193,24 @@ class Pair(nn.Module):
         self.predictor = predictor
         self.sampled = sampled
         self.share = share
+
+    def extend(self, vectors: Tensor) -> None:
+        """Read a table that has further rows; a word list selects none of their words."""
+        self.vectors = vectors
+        if isinstance(self.generator, WordList):
+            unseen = vectors.new_full((len(vectors) - len(self.generator.margins),), -1.0)
+            self.generator.margins = torch.cat([self.generator.margins, unseen])
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Use one torch thread inside, and give the caller back the number that was set.
+
+    The matrices here are so small that a second thread only costs, many times over on a busy machine.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

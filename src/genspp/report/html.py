@@ -13,9 +13,9 @@ import genspp
 from genspp.data.fields import clean
 from genspp.data.tokenize import Span
 from genspp.files import write_text
+from genspp.harmless import harmless, in_one_line
 from genspp.model.rationale import Rationale
 from genspp.report.comparison import comparison_content
-from genspp.report.harmless import harmless, in_one_line
 from genspp.report.run_report import Finished, report_content
 from genspp.report.text_rows import script_json
 
