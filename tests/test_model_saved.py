@@ -101,6 +101,7 @@ HEAVY = ("torch", "sklearn", "scipy.linalg", "scipy.sparse", "matplotlib", "pand
 COMMANDS = {
     "--help": ["--help"],
     "explain": ["explain", "MODEL", "a goal"],
+    "explain --html": ["explain", "MODEL", "a goal", "--html", "OUT/p.html"],
     "predict": ["predict", "MODEL", "OUT/t.csv", "--out", "OUT/o.csv"],
 }
 

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -15,7 +16,7 @@ import genspp
 from genspp.data.columns import Columns
 from genspp.data.rows import endings
 from genspp.data.sources import Options, forms
-from genspp.errors import GenSPPError, RowsError
+from genspp.errors import GenSPPError, RowsError, SettingsError
 from genspp.harmless import json_line
 from genspp.report.terminal import (
     Live,
@@ -192,19 +193,37 @@ def report(
 @app.command()
 def explain(
     folder: RunArgument,
-    texts: Annotated[list[str], typer.Argument(metavar="TEXT...", help="The texts, each in quotes.")],
+    texts: Annotated[
+        list[str] | None, typer.Argument(metavar="TEXT...", help="The texts, each in quotes; - for standard input.")
+    ] = None,
+    file: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help=f"A {endings()} file, or .txt, a text per line; - for standard input."),
+    ] = None,
+    text: TextOption = None,
+    tokens: TokensOption = None,
+    label: LabelOption = None,
+    on_bad_row: BadRowOption = "error",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write one self-contained page.")] = None,
 ) -> None:
-    """Show what the model decides for texts, and the words it decides from."""
+    """Show what the model decides for texts, typed or of a file, and the words it decides from."""
+    from genspp.app.explain import explain_file, model_name
     from genspp.app.predict import explain_typed, open_explainer
 
-    model, _ = open_explainer(folder)
-    rationales = explain_typed(model, texts)
+    if file is None and texts == ["-"]:
+        texts, file = None, "-"
+    if (file is None) == (not texts):
+        raise SettingsError("give texts in quotes, or a file of texts with --file: one of the two.")
+    model, run = open_explainer(folder)
+    if file is None:
+        rationales = explain_typed(model, texts or [])
+    else:
+        rationales = explain_file(model, run, file, Columns(text, tokens, label), on_bad_row)
     if html is not None:
-        from genspp.report.html import write_page
+        from genspp.report.explained import write_page
 
-        write_page(html, rationales, model.method)
+        write_page(html, rationales, model_name(model, run), f"{datetime.now():%Y-%m-%d}")
     if as_json:
         for rationale in rationales:
             typer.echo(json_line(rationale.to_json()))
