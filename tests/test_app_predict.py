@@ -101,6 +101,19 @@ def test_other_data_is_scored_without_its_bad_rows(run, tmp_path, caplog):
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_predict_gives_the_probability_of_every_class(run, tmp_path, ending):
+    mine = {"words": ["the", "goal"], "probability_food": "mine"}
+    (row,) = predicted(run, tmp_path, [mine], ending)
+    why = open_model(run.folder)[0].explain([["the", "goal"]])[0]
+    names = {"food": "predicted_probability_food", "sport": "probability_sport", "tech": "probability_tech"}
+    assert {label: float(row[name]) for label, name in names.items()} == {
+        label: round(share, 4) for label, share in why.probabilities.items()
+    }
+    assert row["probability_food"] == "mine"
+    assert float(row["probability"]) == max(float(row[name]) for name in names.values())
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
 def test_predict_keeps_columns_of_these_names(run, tmp_path, ending):
     mine = {"no_evidence": "mine", "unknown_words": "<i>mine</i>", "predicted_unknown_words": "too"}
     (row,) = predicted(run, tmp_path, [{"words": ["the", "zebra"], **mine}], ending)

@@ -241,11 +241,21 @@ def predict(
     text: TextOption = None,
     tokens: TokensOption = None,
     on_bad_row: BadRowOption = "error",
+    form: Annotated[
+        str, typer.Option("--format", help="rows, or eraser: what ERASER's scorer reads (FILE may be eraser:FOLDER).")
+    ] = "rows",
 ) -> None:
-    """Give every row of a file its label and highlight; say where nothing is marked, and how many words are unknown."""
-    from genspp.app.predict import predict_file
+    """Give every row of a file its label, highlight and probabilities; say where nothing is marked, or unknown."""
+    if form == "rows":
+        from genspp.app.predict import predict_file
 
-    predict_file(folder, file, out_file, Columns(text, tokens), on_bad_row)
+        predict_file(folder, file, out_file, Columns(text, tokens), on_bad_row)
+    elif form == "eraser":
+        from genspp.app.eraser import predict_eraser
+
+        predict_eraser(folder, file, out_file, Columns(text, tokens), on_bad_row)
+    else:
+        raise SettingsError(f"--format is {form!r}; choose rows or eraser.")
 
 
 @app.command()

@@ -97,6 +97,7 @@ def _prediction(rationale: Rationale, taken: Collection[str]) -> dict[str, Any]:
         "highlighted_words": " | ".join(rationale.text[start:end] for start, end in rationale.spans),
         "no_evidence": rationale.no_evidence,
         "unknown_words": len(rationale.unknown),
+        **{f"probability_{label}": round(share, 4) for label, share in rationale.probabilities.items()},
     }
 
     def free(name: str) -> str:

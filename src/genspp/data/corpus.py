@@ -28,7 +28,8 @@ class Document:
 
     text: as it was given; where tokens were given, those joined. spans: the (start, end) of every token in it.
     label: a string where a file was read, of any kind in Python. highlight: the gold mask over the tokens, for
-    evaluation only. Both are `None` where there is none.
+    evaluation only. Both are `None` where there is none. made_of: where it is put together from named documents, the
+    name of each and the numbers of its tokens, first and behind the last.
     """
 
     id: str
@@ -37,6 +38,7 @@ class Document:
     spans: tuple[Span, ...]
     label: Any = None
     highlight: tuple[int, ...] | None = None
+    made_of: tuple[tuple[str, int, int], ...] = ()
 
 
 @dataclass(frozen=True)
