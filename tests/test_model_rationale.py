@@ -54,8 +54,8 @@ def test_a_notebook_runs_nothing_of_a_text_and_asks_nobody_for_anything():
             assert {name for name, _ in attrs} <= {"style", "dir"}
 
     document = as_corpus([[*evil.split(), "goal"]]).documents[0]
-    for mask in (0, 1):
-        given = Rationale(document, evil, {evil: 1.0}, [mask] * len(document.tokens), tuple(range(4)))
+    for mask, unknown in ((0, ()), (1, ()), (0, (0, 1, 2, 3)), (1, (0, 1, 2, 3))):
+        given = Rationale(document, evil, {evil: 1.0}, [mask] * len(document.tokens), unknown)
         shown = given._repr_html_()
         Reader().feed(shown)
         assert "&amp;amp;" in shown and not {"\x1b", "\u202e"} & set(shown) and "http" not in shown
