@@ -59,7 +59,7 @@ picture: $(READY)
 		"Hi, since this morning the login is not what it was, and the app is no better." \
 		"I wrote to you last week, where is my refund?"
 	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --force-device-scale-factor=1.5 \
-		--window-size=800,900 --screenshot=docs/images/explain.png runs/explain.html
+		--window-size=800,1020 --screenshot=docs/images/explain.png runs/explain.html
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
