@@ -30,8 +30,8 @@ def edit_field(path: Path, field: str, value: Any) -> None:
 
 def sign(model: Path) -> None:
     """Write the checksums of a model folder's files as they are now."""
-    names = ("config.json", "vocabulary.json", "weights.safetensors")
-    files = {name: sha256((model / name).read_bytes()) for name in names}
+    names = ("config.json", "vocabulary.json", "weights.safetensors", "MODEL_CARD.md")
+    files = {name: sha256((model / name).read_bytes()) for name in names if (model / name).exists()}
     (model / "manifest.json").write_text(json.dumps({"files": files}))
 
 

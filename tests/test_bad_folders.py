@@ -115,7 +115,9 @@ def test_edited_manifests(folder, capfd, content):
     refuses(capfd, folder, "explain", folder, "a goal")
 
 
-@pytest.mark.parametrize("name", ["config.json", "vocabulary.json", "weights.safetensors", "manifest.json"])
+@pytest.mark.parametrize(
+    "name", ["config.json", "vocabulary.json", "weights.safetensors", "MODEL_CARD.md", "manifest.json"]
+)
 def test_files_of_a_model_that_are_missing_or_folders(folder, capfd, name):
     (folder / "model" / name).unlink()
     assert name in refuses(capfd, folder, "explain", folder, "a goal")
@@ -246,6 +248,12 @@ COMMANDS = [
     ["trian"], ["explain"], ["explain", "RUN"], ["explain", "RUN", "a", "--hmtl", "p.html"], ["explain", "RUN", ""],
     ["explain", "RUN", "  "], ["explain", "RUN", "a", ""], ["explain", "nowhere", "a"], ["explain", "DATA", "a"],
     ["explain", "RUN", "a goal", "--html", "RUN"], ["explain", "RUN", "a goal", "--html", "/dev/null"],
+    ["explain", "RUN", "a goal", "--file", "DATA"], ["explain", "RUN", "--file", "nowhere.csv"],
+    ["explain", "RUN", "--file", "RUN"], ["explain", "RUN", "--file", "DATA", "--label", "kind"],
+    ["explain", "RUN", "--file", "DATA", "--html", "RUN"], ["explain", "RUN", "--file", "DATA", "--on-bad-row", "drop"],
+    ["predict", "RUN", "DATA", "--out", "-", "--format", "xml"],
+    ["predict", "RUN", "DATA", "--out", "x.csv", "--format", "eraser"],
+    ["predict", "RUN", "eraser:nowhere", "--out", "-", "--format", "eraser"],
     ["explain", "RUN", "a goal", "--html", "DATA/p.html"], ["explain", "--\x1b[31m"], ["\x1b[31m\u202e"],
     ["predict", "RUN", "DATA"], ["predict", "RUN", "nowhere.csv", "--out", "-"],
     ["predict", "RUN", "DATA", "--out", "x.doc"],

@@ -238,7 +238,7 @@ def test_words_without_a_vector_of_their_own_are_flagged():
 
 def test_without_evidence_the_label_is_that_of_an_empty_highlight(monkeypatch):
     model = Looks().fit(TEXTS, LABELS)
-    monkeypatch.setattr("genspp.methods.base.select", lambda _, data: np.zeros(len(data.ids), np.uint8))
+    monkeypatch.setattr("genspp.model.explainer.select", lambda _, data: np.zeros(len(data.ids), np.uint8))
     rationales = model.explain(TEXTS[:9])
     assert all(rationale.no_evidence for rationale in rationales)
     default = model.predict([["nonsense"]], masks=[[0]])[0]

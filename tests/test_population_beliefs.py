@@ -8,7 +8,7 @@ import pytest
 from genspp.methods.evolving import beliefs
 from genspp.model.inference import classify_full_text
 from genspp.model.networks import Pair
-from genspp.model.weights import load_flat
+from genspp.model.weights import load_flat, on_kernels, weighed
 from genspp.population.compiled import CompiledEvaluator
 from genspp.population.evaluator import fresh_predictor
 from genspp.population.sequential import SequentialEvaluator
@@ -62,7 +62,7 @@ def test_beliefs_are_the_mean_of_probabilities_weighted():
         predictor = TASK.predictor()
         load_flat(predictor, flat)
         pair = Pair(torch.from_numpy(TASK.vectors), TASK.generator(), predictor)
-        mean = mean + classify_full_text(pair, predictor, TASK.val) / 2
+        mean = mean + classify_full_text(on_kernels(pair), weighed(predictor), TASK.val) / 2
     right = mean * TASK.class_weights
     np.testing.assert_allclose(found, right / right.sum(), atol=1e-6)
     assert found.sum() == pytest.approx(1, abs=1e-5)

@@ -15,10 +15,10 @@ from genspp.errors import DataError
 from genspp.kernels.network import tokens_forward
 from genspp.kernels.predictor import train_epoch, validate
 from genspp.kernels.texts import lay_out_batch, survey
-from genspp.model.inference import one_thread
-from genspp.model.networks import Shape
+from genspp.model.forms import kernel_order, unpack
+from genspp.model.networks import Shape, one_thread
 from genspp.model.passes import prepare
-from genspp.model.weights import draw, kernel_order, load_flat, unpack
+from genspp.model.weights import draw, load_flat
 from genspp.population.compiled import CompiledEvaluator, TrainablePredictor, predictor_memory
 from genspp.population.evaluator import Task, Training, fresh_predictor
 from genspp.population.sequential import SequentialEvaluator

@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 from genspp.data.corpus import as_corpus
+from genspp.harmless import json_line
 from genspp.model.rationale import Rationale
 from genspp.report import terminal
-from genspp.report.harmless import json_line
 from genspp.report.terminal import Live, Messages, Screen, duration, early_end, print_rationales
 
 TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # the direction of what follows

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -17,7 +18,7 @@ from genspp.data.columns import Columns
 from genspp.data.rows import endings
 from genspp.data.sources import Options, forms
 from genspp.errors import GenSPPError, RowsError, SettingsError
-from genspp.report.harmless import json_line
+from genspp.harmless import json_line
 from genspp.report.terminal import (
     Live,
     Messages,
@@ -196,19 +197,37 @@ def report(
 @app.command()
 def explain(
     folder: RunArgument,
-    texts: Annotated[list[str], typer.Argument(metavar="TEXT...", help="The texts, each in quotes.")],
+    texts: Annotated[
+        list[str] | None, typer.Argument(metavar="TEXT...", help="The texts, each in quotes; - for standard input.")
+    ] = None,
+    file: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help=f"A {endings()} file, or .txt, a text per line; - for standard input."),
+    ] = None,
+    text: TextOption = None,
+    tokens: TokensOption = None,
+    label: LabelOption = None,
+    on_bad_row: BadRowOption = "error",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write one self-contained page.")] = None,
 ) -> None:
-    """Show what the model decides for texts, and the words it decides from."""
-    from genspp.app.predict import explain_typed, open_model
+    """Show what the model decides for texts, typed or of a file, and the words it decides from."""
+    from genspp.app.explain import explain_file, model_name
+    from genspp.app.predict import explain_typed, open_explainer
 
-    model, _ = open_model(folder)
-    rationales = explain_typed(model, texts)
+    if file is None and texts == ["-"]:
+        texts, file = None, "-"
+    if (file is None) == (not texts):
+        raise SettingsError("give texts in quotes, or a file of texts with --file: one of the two.")
+    model, run = open_explainer(folder)
+    if file is None:
+        rationales = explain_typed(model, texts or [])
+    else:
+        rationales = explain_file(model, run, file, Columns(text, tokens, label), on_bad_row)
     if html is not None:
-        from genspp.report.html import write_page
+        from genspp.report.explained import write_page
 
-        write_page(html, rationales, type(model).title)
+        write_page(html, rationales, model_name(model, run), f"{datetime.now():%Y-%m-%d}")
     if as_json:
         for rationale in rationales:
             typer.echo(json_line(rationale.to_json()))
@@ -226,11 +245,21 @@ def predict(
     text: TextOption = None,
     tokens: TokensOption = None,
     on_bad_row: BadRowOption = "error",
+    form: Annotated[
+        str, typer.Option("--format", help="rows, or eraser: what ERASER's scorer reads (FILE may be eraser:FOLDER).")
+    ] = "rows",
 ) -> None:
-    """Give every row of a file its label and highlight; say where nothing is marked, and how many words are unknown."""
-    from genspp.app.predict import predict_file
+    """Give every row of a file its label, highlight and probabilities; say where nothing is marked, or unknown."""
+    if form == "rows":
+        from genspp.app.predict import predict_file
 
-    predict_file(folder, file, out_file, Columns(text, tokens), on_bad_row)
+        predict_file(folder, file, out_file, Columns(text, tokens), on_bad_row)
+    elif form == "eraser":
+        from genspp.app.eraser import predict_eraser
+
+        predict_eraser(folder, file, out_file, Columns(text, tokens), on_bad_row)
+    else:
+        raise SettingsError(f"--format is {form!r}; choose rows or eraser.")
 
 
 @app.command()

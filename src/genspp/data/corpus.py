@@ -29,6 +29,8 @@ class Document:
     text: as it was given; where tokens were given, those joined. spans: the (start, end) of every token in it.
     label: a string where a file was read, of any kind in Python. highlight: the gold mask over the tokens, for
     evaluation only. Both are `None` where there is none. unread: how many tokens follow in the text that are not read.
+    made_of: where it is put together from named documents, the name of each and the numbers of its tokens, first and
+    behind the last.
     """
 
     id: str
@@ -38,6 +40,7 @@ class Document:
     label: Any = None
     highlight: tuple[int, ...] | None = None
     unread: int = 0
+    made_of: tuple[tuple[str, int, int], ...] = ()
 
     def first(self, most: int) -> "Document":
         """Return the document with so many of its tokens at most; its text stays whole."""

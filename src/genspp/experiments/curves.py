@@ -22,7 +22,6 @@ from genspp.errors import RunError
 from genspp.evaluation.judges import subject_of
 from genspp.evaluation.metrics import hl_f1, selection_rate
 from genspp.files import write_bytes
-from genspp.model.inference import select
 from genspp.model.weights import load_flat
 
 Judge = Callable[[Mask, Mask], Mapping[str, float]]
@@ -84,7 +83,7 @@ def curve_of(run: FollowedRun, data: Data, judge: Judge) -> Curve:
     @cache
     def look(genome: bytes) -> tuple[float, ...]:
         load_flat(subject.model.generator, np.frombuffer(genome, np.float32))
-        train, val, test = (select(subject.model, part.data) for part in (subject.train, subject.val, subject.test))
+        train, val, test = (subject.choosing(part.data).mask for part in (subject.train, subject.val, subject.test))
         judged, found = judge(train, val), hl_f1(subject.test.data.split(test), gold)
         rate = selection_rate(subject.val.data.split(val))
         return judged["cost"], judged["left_over"], rate, math.nan if found is None else found

@@ -34,7 +34,7 @@ from genspp.files import write_json
 from genspp.methods import METHODS
 from genspp.methods.gradient import GradientRationalizer
 from genspp.methods.recorder import Forgetful
-from genspp.model.inference import one_thread
+from genspp.model.networks import one_thread
 from genspp.population.evaluator import Task
 from genspp.streams import epoch_order
 

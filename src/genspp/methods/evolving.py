@@ -19,10 +19,11 @@ from genspp.kernels.losses import exponentials, logarithms
 from genspp.methods.base import MOST_AT_ONCE
 from genspp.methods.lesson import Lesson
 from genspp.methods.patience import patient_epochs, texts_per_update
+from genspp.model.forms import Weights, kernel_order, pack
 from genspp.model.inference import flushed
 from genspp.model.networks import Cell, Committee, Encoder, Pair, Predictor, Shape
 from genspp.model.passes import Batch, Network, prepare
-from genspp.model.weights import Weights, draw, kernel_order, load_flat, pack
+from genspp.model.weights import draw, form_of, load_flat
 from genspp.population.compiled import CompiledEvaluator
 from genspp.population.evaluator import Adversary, Climb, Evaluator, Task, Terms, TrainedPredictor, Training
 from genspp.population.sequential import SequentialEvaluator
@@ -149,7 +150,8 @@ def judging(settings: dict[str, Any], lesson: Lesson, cell: Cell = "gru") -> Ite
 def beliefs(task: Task, predictors: Sequence[Weights]) -> npt.NDArray[np.float32]:
     """Return what predictors that see every token believe of validation texts in the mean, weighted, 1 in all."""
     table, (rows,) = prepare(task.vectors, task.shape.classes, task.val)
-    network, batch = Network(task.predictor(), table), Batch.of_all(rows, task.class_weights, task.shape.hidden)
+    network = Network(form_of(task.predictor()), table)
+    batch = Batch.of_all(rows, task.class_weights, task.shape.hidden)
     everything, total = batch.from_tokens(np.ones(len(task.val.ids))), np.zeros((len(task.val), task.shape.classes))
     for weights in predictors:
         with flushed():

@@ -7,7 +7,8 @@ on who else is in it: recurrences are packed, and pooling looks at real tokens o
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -117,11 +118,6 @@ class WordList(nn.Module):
         super().__init__()
         self.register_buffer("margins", torch.full((rows,), -1.0))
 
-    def of(self, ids: Tensor) -> Tensor:
-        """Return the margins of tokens, by the rows of their words."""
-        unseen = torch.full((max(0, int(ids.max()) + 1 - len(self.margins)),), -1.0)
-        return torch.cat([self.margins, unseen])[ids]
-
 
 class Predictor(nn.Module):
     """Encoder over the selected tokens, the highest value of every feature, linear layer.
@@ -221,3 +217,24 @@ class Pair(nn.Module):
         self.predictor = predictor
         self.sampled = sampled
         self.share = share
+
+    def read(self, vectors: Tensor) -> None:
+        """Read a table with rows more, or fewer, at its end; a word list selects no words of further rows."""
+        self.vectors = vectors
+        if isinstance(self.generator, WordList):
+            known = self.generator.margins[: len(vectors)]
+            self.generator.margins = torch.cat([known, vectors.new_full((len(vectors) - len(known),), -1.0)])
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Use one torch thread inside, and give the caller back the number that was set.
+
+    The matrices here are so small that a second thread only costs, many times over on a busy machine.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

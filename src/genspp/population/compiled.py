@@ -8,17 +8,18 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from genspp.data.encode import Encoded, Mask
+from genspp.kernels.denormals import flush_denormals
 from genspp.kernels.inputs import Table
 from genspp.kernels.lanes import WIDTH
 from genspp.kernels.predictor import Prefix, make_prefix, train_epoch, validate
 from genspp.kernels.space import Extent, Space, make_space
 from genspp.kernels.texts import Layout, Texts, make_layout
+from genspp.model.forms import Weights, kernel_order, pack, unpack
 from genspp.model.passes import Batch, Network, prepare
 from genspp.model.stopping import EarlyStopping
-from genspp.model.weights import Weights, kernel_order, pack, sizes_of, unpack
+from genspp.model.weights import form_of, sizes_of
 from genspp.population.climbing import Climber
 from genspp.population.evaluator import (
     Climb,
@@ -63,7 +64,7 @@ class CompiledEvaluator:
         self._pool = ThreadPoolExecutor(
             workers or os.cpu_count() or 1,
             thread_name_prefix="genspp",
-            initializer=torch.set_flush_denormal,
+            initializer=flush_denormals,
             initargs=(True,),
         )
         self._own = threading.local()
@@ -99,7 +100,7 @@ class CompiledEvaluator:
         """Return the flat highlight mask that a genome gives to all texts of `data`."""
         table, (rows,) = prepare(self.task.vectors, self.task.shape.classes, data)
         network, batch = (
-            Network(self.task.generator(), table),
+            Network(form_of(self.task.generator()), table),
             Batch.of_all(rows, self.task.class_weights, self.task.shape.hidden),
         )
         return self._pool.submit(_highlight, network, genome, batch).result()
@@ -150,7 +151,7 @@ class CompiledEvaluator:
     def _highlights(self, genome: Weights) -> tuple[Mask, Mask]:
         """Return the highlights of the training and the validation texts."""
         if not hasattr(self._own, "network"):
-            self._own.network = Network(self.task.generator(), self._table)
+            self._own.network = Network(form_of(self.task.generator()), self._table)
         train, val = (_highlight(self._own.network, genome, batch) for batch in self._batches)
         return train, val
 

@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from genspp.data.encode import Encoded, Mask
 from genspp.kernels.losses import logarithms
+from genspp.model.forms import Weights
 from genspp.model.networks import Cell, Encoder, Generator, Predictor, Shape
-from genspp.model.weights import Weights, draw
+from genspp.model.weights import draw
 from genspp.streams import Purpose, stream
 
 Adversary = Literal["none", "gaps", "packed"]

@@ -18,10 +18,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from genspp.data.encode import Encoded, Mask, pad
-from genspp.model.inference import one_thread
-from genspp.model.networks import Predictor
+from genspp.model.forms import Weights
+from genspp.model.networks import Predictor, one_thread
 from genspp.model.stopping import EarlyStopping
-from genspp.model.weights import Weights, flatten, load_flat
+from genspp.model.weights import flatten, load_flat
 from genspp.population.evaluator import (
     Climb,
     Evaluation,

@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from genspp.data.tokenize import Span
+from genspp.harmless import harmless, in_one_line
 from genspp.model.rationale import Rationale
-from genspp.report.harmless import harmless, in_one_line
 from genspp.settings import Setting
 
 if TYPE_CHECKING:  # torch is not needed to show anything
