@@ -130,6 +130,24 @@ def test_documents_of_an_eraser_folder_keep_their_names_and_numbers(folder, tmp_
     assert marked["b.txt"] == [{"start_token": 0, "end_token": 2}]  # "a soup", and not the full stop
 
 
+def test_what_is_not_read_of_a_document_is_not_selected(tmp_path, caplog):
+    METHODS["fr"](hidden=4, max_epochs=2, seed=1, truncate=5).fit(TEXTS, LABELS).save(tmp_path / "m")
+    caplog.clear()
+    predict_eraser(tmp_path / "m", eraser_folder(tmp_path / "data"), str(tmp_path / "o.jsonl"), Columns())
+    assert [record.message for record in caplog.records if "cut" in record.message] == [
+        "1 of 2 texts cut to their first 5 tokens (--truncate)."
+    ]
+    rows = {row["annotation_id"]: row for row in map(json.loads, (tmp_path / "o.jsonl").read_text().splitlines())}
+    soft = {one["docid"]: one["soft_rationale_predictions"] for one in rows["q1"]["rationales"]}
+    assert {name: [share > 0 for share in shares] for name, shares in soft.items()} == {
+        "b.txt": [True, True, False], "a.txt": [False] * 5
+    }  # fmt: skip
+    (tmp_path / "t.csv").write_text("text\n" + "the goal " * 4 + "\n")
+    predict_eraser(tmp_path / "m", str(tmp_path / "t.csv"), str(tmp_path / "o.jsonl"), Columns())
+    (row,) = map(json.loads, (tmp_path / "o.jsonl").read_text().splitlines())
+    assert [share > 0 for share in row["rationales"][0]["soft_rationale_predictions"]] == [True] * 5 + [False] * 3
+
+
 def test_a_plain_file_and_its_ids(folder, tmp_path):
     (tmp_path / "t.csv").write_text("text,id\nthe goal,u1\nthe soup,\n")
     predict_eraser(folder, str(tmp_path / "t.csv"), str(tmp_path / "o.jsonl"), Columns())

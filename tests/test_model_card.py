@@ -27,7 +27,9 @@ def test_it_says_what_is_known():
                  "| Clf-F1 | 75.00 % | macro F1 |", "- Warning: be careful.", "## Limits"):  # fmt: skip
         assert line in card.splitlines()
     unknown = model_card(MODEL)
-    assert "| Data | not named |" in unknown and "None are known" in unknown
+    assert "| Data | not named |" in unknown and "None are known" in unknown and "| Reads |" not in unknown
+    cut = model_card(replace(MODEL, settings={**MODEL.settings, "truncate": 50}))
+    assert "| Reads | the first 50 tokens of a text |" in cut
 
 
 def test_nothing_of_the_user_s_is_markup():

@@ -43,6 +43,8 @@ def test_a_notebook_shows_label_shares_and_highlight():
     outside = shown.replace(mark, "")
     assert "color:" not in outside and "background" not in outside  # which are the notebook's
     assert "Nothing is marked" in Rationale(DOCUMENT, "x", {"x": 1.0}, [0, 0, 0, 0])._repr_html_()
+    cut = Rationale(DOCUMENT.first(2), "x", {"x": 1.0}, [0, 1])._repr_html_()
+    assert "the first 2 words were read" in cut and "were read" not in shown
 
 
 def test_a_notebook_runs_nothing_of_a_text_and_asks_nobody_for_anything():

@@ -99,10 +99,11 @@ def _scores(model: Explainer, shares: npt.NDArray[np.float64]) -> dict[str, floa
 def _rationales(rationale: Rationale, soft: npt.NDArray[np.float64] | None) -> list[dict[str, Any]]:
     """Return the highlight of every document that a text is made of, those with one first."""
     document, found = rationale.document, []
-    for name, start, end in document.made_of or ((document.id, 0, len(document.tokens)),):
+    for name, start, end in document.made_of or ((document.id, 0, len(document.tokens) + document.unread),):
         entry: dict[str, Any] = {"docid": name, "hard_rationale_predictions": _spans(rationale.mask[start:end])}
         if soft is not None:
-            entry["soft_rationale_predictions"] = [float(f"{share:.6g}") for share in soft[start:end]]
+            read = [float(f"{share:.6g}") for share in soft[start:end]]
+            entry["soft_rationale_predictions"] = read + [0.0] * (end - start - len(read))
         found.append(entry)
     return sorted(found, key=lambda entry: not entry["hard_rationale_predictions"])
 
