@@ -174,7 +174,7 @@ def test_it_is_said_what_is_done_before_the_first_step_and_after_the_last(table,
         "learning the words of 39 training texts ...",
         "preparing readers and judges ...",
         "making the first generators; then at most 3 generations, fewer if 8 bring nothing better ...",
-        "training the final predictor ...",
+        "training the final predictors ...",
         "scoring the test texts ...",
     ]
     places = [lines.index(line) for line in said]
@@ -234,7 +234,7 @@ def test_gold_highlights_count_as_far_as_texts_are_read(cut_run, tmp_path, monke
         mask[data.starts[:-1]] = 1
         return mask
 
-    monkeypatch.setattr("genspp.methods.base.select", first_word)
+    monkeypatch.setattr("genspp.model.explainer.select", first_word)
     assert json.loads(invoke("evaluate", cut_run, "--json").output)["hl_f1"] == 1.0  # the gold end is not missed
     (tmp_path / "other.jsonl").write_text("".join(json.dumps(row) + "\n" for row in marked_rows(9)))
     there = invoke("evaluate", cut_run, tmp_path / "other.jsonl", "--json")

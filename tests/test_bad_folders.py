@@ -125,7 +125,8 @@ def test_files_of_a_model_that_are_missing_or_folders(folder, capfd, name):
     assert name in refuses(capfd, folder, "explain", folder, "a goal")
 
 
-TABLE, RECURRENT, OUT = "model.vectors", "model.predictor.encoder.gru.weight_hh_l0", "model.predictor.output.weight"
+MEMBER = "model.predictor.members.0"
+TABLE, RECURRENT, OUT = "model.vectors", f"{MEMBER}.encoder.gru.weight_hh_l0", f"{MEMBER}.output.weight"
 WEIGHTS = {
     "not a number": (OUT, lambda a: a * np.float32("nan")),
     "infinite": (RECURRENT, lambda a: a + np.float32("inf")),
@@ -148,6 +149,7 @@ WEIGHTS = {
     "a missing table": (TABLE, None),
     "a missing recurrence": (RECURRENT, None),
     "of a part that does not exist": ("judge.output.weight", lambda _: np.ones((2, 2), np.float32)),
+    "of a member that does not exist": ("model.predictor.members.5.output.bias", lambda _: np.ones(3, np.float32)),
     "of a layer that does not exist": ("model.generator.extra", lambda _: np.ones(2, np.float32)),
 }
 
