@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: quickstart test browser lint format bench bench-quick bench-gradient results picture clean
+.PHONY: quickstart test browser lint format bench bench-quick bench-gradient scale results picture clean
 
 # The virtual environment, with exactly the versions of constraints.txt; made anew only when these files change.
 # torch goes first and by its exact number, so that nothing else decides on it.
@@ -37,6 +37,10 @@ bench: $(READY)
 
 bench-quick: $(READY)
 	$(BIN)/python -m genspp.experiments.population_bench --quick
+
+# How long training takes, by rows, tokens and classes, into results/scale.json; about twenty minutes on two idle cores.
+scale: $(READY)
+	$(BIN)/python -m genspp.experiments.scale
 
 # Epochs of every gradient method, and of the same by torch's modules, into results/bench-gradient.json; some four minutes.
 bench-gradient: $(READY)
