@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: quickstart test browser lint format bench bench-quick bench-explain bench-gradient results picture clean
+.PHONY: quickstart test browser lint format bench bench-quick bench-explain bench-gradient scale results picture clean
 
 # The virtual environment, with exactly the versions of constraints.txt; made anew only when these files change.
 # torch goes first and by its exact number, so that nothing else decides on it.
@@ -41,6 +41,10 @@ bench-quick: $(READY)
 
 bench-explain: $(READY)
 	$(BIN)/python -m genspp.experiments.explain_bench
+
+# How long training takes, by rows, tokens and classes, into results/scale.json; about twenty minutes on two idle cores.
+scale: $(READY)
+	$(BIN)/python -m genspp.experiments.scale
 
 # Epochs of every gradient method, and of the same by torch's modules, into results/bench-gradient.json; some four minutes.
 bench-gradient: $(READY)

@@ -36,7 +36,7 @@ def second(folder, run):
 def data(path):
     """Return what a page's script reads."""
     written = path.read_text(encoding="utf-8")
-    return json.loads(written.partition('id="texts">')[2].partition("</script>")[0])
+    return json.loads(written.partition('id="data">')[2].partition("</script>")[0])
 
 
 def test_training_writes_a_report_without_audit(run):

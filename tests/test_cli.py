@@ -132,7 +132,8 @@ def test_explain_a_file_and_standard_input(run, tmp_path):
     table = write_csv(tmp_path / "posts.csv", 9, 3)
     answers = [json.loads(line) for line in invoke("explain", run, "--file", table, "--json").output.splitlines()]
     assert len(answers) == 9
-    assert set(answers[0]) == {"label", "probabilities", "tokens", "mask", "spans", "no_evidence", "unknown"}
+    fields = {"label", "probabilities", "tokens", "mask", "spans", "no_evidence", "unknown", "unread"}
+    assert set(answers[0]) == fields
     assert invoke("explain", run, "--file", table, "--html", tmp_path / "p.html").exit_code == 0
     page = (tmp_path / "p.html").read_text()
     assert page.count("<article>") == 9 == len(re.findall('class="(?:right|wrong)"', page))

@@ -134,7 +134,7 @@ def test_validation_rows_are_not_trained_on(monkeypatch):
     assert "unseen" not in given.vectors_.words
     assert (len(tasks[0].train), len(tasks[0].val)) == (len(TEXTS), 3)
     small(generations=0, validation_fraction=0.25).fit(TEXTS, LABELS)
-    assert (len(tasks[1].train), len(tasks[1].val)) == (225, 75)
+    assert (len(tasks[-1].train), len(tasks[-1].val)) == (225, 75)
     rows = [tasks[1].train.split(tasks[1].train.ids), tasks[1].val.split(tasks[1].val.ids)]
     assert sorted(map(len, rows[0] + rows[1])) == sorted(len(text.split()) for text in TEXTS)
 
@@ -233,6 +233,8 @@ def test_the_paper_preset_differs_as_the_table_says():
         "objective": ("evidence", "paper"),
         "epsilon": (0.005, 0.05),
         "readers": (True, False),
+        "beliefs": (True, False),
+        "predictors": (5, 1),
         "epochs": (1, 3),
         "learning_rate": (3e-3, 1e-2),
         "label_columns": (True, False),
@@ -319,7 +321,7 @@ def test_evidence_for_some_classes_makes_marks_in_the_others_dear(monkeypatch):
     monkeypatch.setattr("genspp.methods.evolving.make_evaluator", spy)
     small(generations=0, evidence_for=["sport"]).fit(TEXTS, LABELS)
     small(generations=0).fit(TEXTS, LABELS)
-    some, all_of_them = tasks
+    some, all_of_them = tasks[1::2]  # the first of each pair is that of the full-text predictors
     assert some.mark_costs.tolist() == [3, 1, 3]  # food, sport, tech
     everything = np.ones(len(some.val.ids), np.uint8)
     assert some.selection_rate(everything) == pytest.approx(

@@ -11,7 +11,7 @@ from genspp.methods.base import METHODS, Rationalizer
 from genspp.methods.recorder import Forgetful
 
 WORDS = {"food": ["soup", "bread"], "sport": ["goal", "match"]}
-QUICK = {"seed": 1, "lists": 4, "hidden": 4, "min_steps": 0, "max_epochs": 60, "workers": 1}
+QUICK = {"seed": 1, "lists": 4, "hidden": 4, "min_steps": 0, "max_epochs": 200, "workers": 1}
 
 
 def some_rows(count=120, seed=0):

@@ -55,9 +55,11 @@ JUDGING: dict[str, Setting] = {
     "epochs": Setting(1, whole(1), "of the predictors that judge an individual, at least", paper=3),
     "min_steps": Setting(300, whole(0), "updates of these predictors, at least", paper=0),
     "beliefs": Setting(
-        True, FLAG, "measure them against what full-text predictors believe of a text, not its label", paper=False
+        True,
+        FLAG,
+        "measure their best epoch against what full-text predictors believe of texts, not the last against labels",
+        paper=False,
     ),
-    "best_epoch": Setting(True, FLAG, "judge by the best epoch of these predictors, not by the last", paper=False),
     "batch_size": Setting(64, whole(1, MOST_AT_ONCE), "texts per update, fewer where they are long"),
     "learning_rate": Setting(3e-3, number(0, open_ends=True), "of these predictors", paper=1e-2),
     "predictors": Setting(5, whole(1, 1000), "final predictors, which decide together", paper=1),
@@ -102,7 +104,7 @@ def search_budget(settings: dict[str, Any], train: Encoded) -> Training:
     """
     size = texts_per_update(settings["batch_size"], train)
     epochs = max(settings["epochs"], math.ceil(settings["min_steps"] / math.ceil(len(train) / size)))
-    return Training(epochs, size, settings["learning_rate"], math.ceil(epochs / 3) if settings["best_epoch"] else None)
+    return Training(epochs, size, settings["learning_rate"], math.ceil(epochs / 3) if settings["beliefs"] else None)
 
 
 def to_the_end(settings: dict[str, Any], train: Encoded) -> Training:

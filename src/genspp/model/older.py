@@ -16,7 +16,6 @@ _GENSPP_BEFORE_3 = {
     "cell": "gru",
     "readers": False,
     "predictors": 1,
-    "best_epoch": False,
     "beliefs": False,
 }
 _GONE = "penalise_empty"
