@@ -94,10 +94,11 @@ def test_typing_shows_label_marks_and_all_classes(show):
     page.keyboard.type("the goal of ")
     one = card(page)
     says(one, "sport")
-    page.keyboard.type("zebra bread and soup")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("the zebra had bread and soup")
     says(one, "food")
-    assert one.locator(".text").text_content() == "the goal of zebra bread and soup"
-    assert marked(one) == ["goal", "bread", "soup"]
+    playwright.expect(one.locator(".text")).to_have_text("the zebra had bread and soup")
+    assert marked(one) == ["bread", "soup"]
     assert one.locator(".unknown").all_text_contents() == ["zebra"]
     assert one.locator(".shares span:nth-child(3n+1)").all_text_contents() == CLASSES
     starts = [bar.bounding_box()["x"] for bar in one.locator(".shares .bar").all()]
