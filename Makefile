@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: quickstart test browser lint format bench bench-quick bench-gradient results picture clean
+.PHONY: quickstart test browser lint format bench bench-quick bench-explain bench-gradient scale results picture clean
 
 # The virtual environment, with exactly the versions of constraints.txt; made anew only when these files change.
 # torch goes first and by its exact number, so that nothing else decides on it.
@@ -32,11 +32,19 @@ lint: $(READY)
 	$(BIN)/mypy
 
 # Both population engines on one table, and into results/bench.json; about fifteen minutes. The quick form does the ratios only.
+# Both also time `genspp explain`; bench-explain does that alone, in some seconds, into the same file.
 bench: $(READY)
 	$(BIN)/python -m genspp.experiments.population_bench
 
 bench-quick: $(READY)
 	$(BIN)/python -m genspp.experiments.population_bench --quick
+
+bench-explain: $(READY)
+	$(BIN)/python -m genspp.experiments.explain_bench
+
+# How long training takes, by rows, tokens and classes, into results/scale.json; about twenty minutes on two idle cores.
+scale: $(READY)
+	$(BIN)/python -m genspp.experiments.scale
 
 # Epochs of every gradient method, and of the same by torch's modules, into results/bench-gradient.json; some four minutes.
 bench-gradient: $(READY)
@@ -55,7 +63,7 @@ picture: $(READY)
 		"Hi, since this morning the login is not what it was, and the app is no better." \
 		"I wrote to you last week, where is my refund?"
 	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --force-device-scale-factor=1.5 \
-		--window-size=800,900 --screenshot=docs/images/explain.png runs/explain.html
+		--window-size=800,1020 --screenshot=docs/images/explain.png runs/explain.html
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

@@ -1,10 +1,14 @@
-"""Folders that somebody has edited: a field, a file, and the manifest with it, as one would who means it."""
+"""Folders that somebody has edited: a field, a file, and the manifest with it; and what a command must say of them."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from genspp import cli
 from genspp.files import sha256
 
 GONE = object()
@@ -26,8 +30,8 @@ def edit_field(path: Path, field: str, value: Any) -> None:
 
 def sign(model: Path) -> None:
     """Write the checksums of a model folder's files as they are now."""
-    names = ("config.json", "vocabulary.json", "weights.safetensors")
-    files = {name: sha256((model / name).read_bytes()) for name in names}
+    names = ("config.json", "vocabulary.json", "weights.safetensors", "MODEL_CARD.md")
+    files = {name: sha256((model / name).read_bytes()) for name in names if (model / name).exists()}
     (model / "manifest.json").write_text(json.dumps({"files": files}))
 
 
@@ -40,3 +44,22 @@ def alter(model: Path, name: str, change: Callable[[Any], Any]) -> None:
 def contents(folder: Path) -> dict[str, bytes]:
     """Return every file of a folder."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def refuses(capfd, folder: Path, *arguments: object) -> str:
+    """Expect exit code 2, one sentence, nothing else, and a folder that is as it was."""
+    before = contents(folder)
+    capfd.readouterr()
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+        patch.setattr(sys, "argv", ["genspp", *map(str, arguments)])
+        cli.main()
+    out, errors = capfd.readouterr()
+    assert ended.value.code == 2, errors
+    assert out == ""
+    lines = errors.splitlines()  # first what was noted about the data
+    at = next(number for number, line in enumerate(lines) if line.startswith("error: "))
+    said, below = lines[at], lines[at + 1 :]
+    assert said.endswith(":" if below else ".") and all(line.startswith("  ") for line in below)  # rows, a line each
+    assert "Traceback" not in errors
+    assert contents(folder) == before
+    return said

@@ -19,6 +19,7 @@ from genspp.kernels.memory import Floats, floats
 from genspp.kernels.texts import make_layout
 from genspp.methods.gradient import GradientRationalizer, Session
 from genspp.methods.in_training import Losses
+from genspp.methods.recorder import Forgetful
 from genspp.model.networks import Generator, Predictor
 from genspp.model.passes import Batch, prepare
 from genspp.model.weights import draw, load_flat
@@ -51,7 +52,7 @@ READINGS: list[dict[str, Any]] = [{"skip_gaps": True}, {"skip_gaps": False}, {"p
 each_reading = pytest.mark.parametrize("reading", READINGS, ids=["skipping", "zeros", "paper"])
 
 
-class Notebook:
+class Notebook(Forgetful):
     """A recorder that keeps all lines, and the state after each of them in a folder if there is one."""
 
     def __init__(self, state: dict[str, Any] | None = None, folder: Path | None = None) -> None:

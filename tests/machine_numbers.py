@@ -13,9 +13,10 @@ from genspp.kernels.memory import floats, integers
 from genspp.methods.fr import FR
 from genspp.methods.grat import GRAT
 from genspp.methods.mcd import MCD
+from genspp.model.forms import kernel_order, pack
 from genspp.model.networks import Shape
 from genspp.model.passes import Batch, Network, prepare
-from genspp.model.weights import count, draw, flatten, kernel_order, pack
+from genspp.model.weights import count, draw, flatten, form_of
 from genspp.population.compiled import CompiledEvaluator
 from genspp.population.evaluator import Climb, Task, Terms, Training
 from genspp.streams import Purpose, stream
@@ -32,7 +33,7 @@ def population(workers: int) -> list[np.ndarray]:
         for evaluation in engine.evaluate(genomes, [1, 2, 3, 4]):
             found.append(np.array([evaluation.task_loss, evaluation.selection_rate]))
         masks = engine.select(genomes[0], task.train), engine.select(genomes[0], task.val)
-        found += [*masks, engine.train_predictor(*masks, 1).weights]
+        found += [*masks, engine.train_predictors(*masks, [1])[0].weights]
         engine.close()
     return found
 
@@ -86,7 +87,7 @@ def other_kernels() -> list[np.ndarray]:
     task = make_task()
     table, (rows,) = prepare(task.vectors, 3, task.train)
     batch = Batch.of_all(rows, task.class_weights, task.shape.hidden)
-    network, module = Network(task.predictor(), table), task.predictor()
+    network, module = Network(form_of(task.predictor()), table), task.predictor()
     weights = pack(numbers.standard_normal(count(module)).astype(np.float32), kernel_order(network.sizes))
     mask = batch.from_tokens(numbers.random_sample(len(task.train.ids)))
     logits = network.texts(batch, weights, mask, soft=True)

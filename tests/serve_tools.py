@@ -8,14 +8,15 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from conftest import interruptible, sentences
 from genspp.methods import METHODS, Rationalizer
 
 
-def trained() -> Rationalizer:
+def trained(**settings: Any) -> Rationalizer:
     """Return a word list that knows which words decide."""
-    return METHODS["wordlist"](hidden=8, lists=3, workers=1).fit(*sentences(240))
+    return METHODS["wordlist"](hidden=8, lists=3, workers=1, **settings).fit(*sentences(240))
 
 
 @contextmanager

@@ -40,7 +40,7 @@ def test_a_run_that_is_not_finished_is_one_sentence(run, tmp_path):
     shutil.copytree(run, tmp_path / "r")
     for name in ("metrics.json", "audit.json"):
         (tmp_path / "r" / name).unlink(missing_ok=True)
-    fails("is not finished; finish it with `genspp resume", "audit", tmp_path / "r")
+    fails("is not finished; go on with `genspp resume", "audit", tmp_path / "r")
     fails("is not a run folder", "audit", tmp_path)
     fails("a model folder by itself", "audit", run / "model")
     assert not (tmp_path / "r" / "audit.json").exists()

@@ -45,6 +45,7 @@ TABLE = ["the posts.csv", "--text", "the 'body'", "--label", "kind"]
         TABLE,
         [*TABLE, "--test", "test.csv", "--max-length", "11", "--tokenizer", "spaces", "--vectors", "v.txt"],
         [*TABLE, "--on-bad-row", "skip", "--highlight-form", "characters"],
+        [*TABLE, "--max-length", "11", "--truncate", "5", "--minutes", "2.5"],
         [*TABLE, "--set", 'class_weight={"food": 2, "sport": 1, "tech": 1}', "--set", 'evidence_for=["food"]'],
         [*TABLE, "--method", "wordlist", "--class-weight", "balanced", "--set", "lists=3"],
     ],

@@ -70,7 +70,7 @@ def test_a_file_that_is_called_like_a_data_set_is_a_file(table):
 
 def test_what_is_wrong_is_found_before_anything_is_made(table):
     for wrong, said in [
-        ({"alpha": 0.2}, "alpha is not a setting of genspp; it has batch_size, bias_sigma, "),
+        ({"alpha": 0.2}, "alpha is not a setting of genspp; it has batch_size, beliefs, bias_sigma, "),
         ({"population": 3}, "population is 3"),
         ({"preset": "best"}, "preset is 'best'"),
         ({"class_weight": {"food": 0}}, "above 0"),

@@ -58,7 +58,7 @@ def predicted(run, folder, rows, ending, mask=None):
     out = folder / f"out.{ending}"
     with pytest.MonkeyPatch.context() as patch:
         if mask is not None:
-            patch.setattr("genspp.methods.base.select", lambda _, data: np.full(len(data.ids), mask, np.uint8))
+            patch.setattr("genspp.model.explainer.select", lambda _, data: np.full(len(data.ids), mask, np.uint8))
         predict_file(run.folder, str(folder / "new.jsonl"), str(out), Columns())
     with out.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file)) if ending == "csv" else [json.loads(line) for line in file]
@@ -101,6 +101,19 @@ def test_other_data_is_scored_without_its_bad_rows(run, tmp_path, caplog):
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_predict_gives_the_probability_of_every_class(run, tmp_path, ending):
+    mine = {"words": ["the", "goal"], "probability_food": "mine"}
+    (row,) = predicted(run, tmp_path, [mine], ending)
+    why = open_model(run.folder)[0].explain([["the", "goal"]])[0]
+    names = {"food": "predicted_probability_food", "sport": "probability_sport", "tech": "probability_tech"}
+    assert {label: float(row[name]) for label, name in names.items()} == {
+        label: round(share, 4) for label, share in why.probabilities.items()
+    }
+    assert row["probability_food"] == "mine"
+    assert float(row["probability"]) == max(float(row[name]) for name in names.values())
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
 def test_predict_keeps_columns_of_these_names(run, tmp_path, ending):
     mine = {"no_evidence": "mine", "unknown_words": "<i>mine</i>", "predicted_unknown_words": "too"}
     (row,) = predicted(run, tmp_path, [{"words": ["the", "zebra"], **mine}], ending)
@@ -135,7 +148,7 @@ def test_a_folder_without_a_model(run):
     for path in run.model_folder.iterdir():
         path.unlink()
     run.model_folder.rmdir()
-    with pytest.raises(RunError, match="no model yet; finish it"):
+    with pytest.raises(RunError, match="no model yet; go on with `genspp resume"):
         open_model(run.folder)
 
 

@@ -36,7 +36,7 @@ def second(folder, run):
 def data(path):
     """Return what a page's script reads."""
     written = path.read_text(encoding="utf-8")
-    return json.loads(written.partition('id="texts">')[2].partition("</script>")[0])
+    return json.loads(written.partition('id="data">')[2].partition("</script>")[0])
 
 
 def test_training_writes_a_report_without_audit(run):
@@ -80,7 +80,7 @@ def test_two_runs_are_compared(run, second, tmp_path):
 def test_what_cannot_be_reported_is_one_sentence(run, second, folder, tmp_path):
     shutil.copytree(run, tmp_path / "r")
     (tmp_path / "r" / "metrics.json").unlink()
-    fails("is not finished; finish it with `genspp resume", "report", tmp_path / "r")
+    fails("is not finished; go on with `genspp resume", "report", tmp_path / "r")
     fails("is not a run folder", "report", tmp_path)
     fails("a model folder by itself", "report", run / "model")
     fails("there are 3 run folders", "report", run, run, run)

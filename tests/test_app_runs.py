@@ -1,6 +1,9 @@
+import json
+
 import numpy as np
 import pytest
 
+from genspp.app import runs
 from genspp.app.runs import Run, read_checkpoint, write_checkpoint
 from genspp.errors import RunError
 
@@ -94,3 +97,106 @@ def test_force_does_not_take_any_configuration_for_a_run_s(tmp_path, content):
         Run.create(tmp_path, CONFIG, force=True)
     assert (tmp_path / "config.json").read_text() == content
     assert (tmp_path / "log.jsonl").read_text() == "somebody else's"
+
+
+# ---------------------------------------------------------------------- when to stop
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A time that passes only when it is told to."""
+    now = [1000.0]
+    monkeypatch.setattr(runs, "monotonic", lambda: now[0])
+    return now
+
+
+def steps(run, numbers, seconds=10.0):
+    for number in numbers:
+        run.record({"generation": number, "seconds": seconds}, {"n": number}, 99)
+
+
+def test_the_time_is_up_after_so_many_minutes_and_never_before_a_step(tmp_path, clock):
+    run = Run.create(tmp_path / "r", CONFIG | {"minutes": 1.5})
+    run.begin()
+    clock[0] += 500
+    assert not run.enough() and run.stopped_by is None
+    steps(run, [0])
+    assert run.enough() and run.stopped_by == "time"
+
+
+def test_steps_of_earlier_sessions_count_and_time_between_them_does_not(tmp_path, clock):
+    run = Run.create(tmp_path / "r", CONFIG | {"minutes": 1.0})
+    run.begin()
+    steps(run, range(4))
+    clock[0] += 40  # and the run was stopped then
+    assert not run.enough()
+    clock[0] += 10_000
+    run = Run.open(tmp_path / "r")
+    run.begin()
+    assert run.restore() == {"n": 3} and not run.enough()
+    clock[0] += 19.5
+    steps(run, [4])
+    assert not run.enough()
+    clock[0] += 0.5
+    assert run.enough()
+
+
+def test_whoever_listens_is_told_what_is_done_and_the_time_until_it_is_up(tmp_path, clock):
+    class Listener:
+        heard: list[object] = []  # noqa: RUF012
+
+        def say(self, what):
+            self.heard.append(what)
+
+        def __call__(self, line, total, left):
+            self.heard.append((line["generation"], total, left))
+
+    for minutes, left in ((None, None), (2.0, 90.0)):
+        Listener.heard = []
+        run = Run.create(tmp_path / str(minutes), CONFIG | ({} if minutes is None else {"minutes": minutes}))
+        run.say("nobody listens yet")
+        run.begin(Listener())
+        run.say("making ready")
+        clock[0] += 30
+        steps(run, [0])
+        assert Listener.heard == ["making ready", (0, 99, left)]
+
+
+def test_a_run_without_a_clock_goes_on_until_it_is_asked_to_finish(tmp_path, clock):
+    run = Run.create(tmp_path / "r", CONFIG)
+    assert run.ways_on == f"go on with `genspp resume {run.folder}`"
+    with pytest.raises(RunError, match=r"r has nothing to finish yet: .*; go on with `genspp resume .*r`\.$"):
+        run.finish()
+    steps(run, [0])
+    clock[0] += 10**9
+    assert not run.enough()
+    assert run.ways_on.endswith(f"resume {run.folder}`, or take the model so far with `genspp finish {run.folder}`")
+    run = Run.open(run.folder)
+    run.finish()
+    run.restore()
+    assert run.enough() and run.stopped_by == "finish"
+
+
+@pytest.mark.parametrize(
+    "early", [[], "time", {}, {"by": "time"}, {"by": "time", "step": "generation", "number": "7"},
+              {"by": 1, "step": "generation", "number": 7}, {"by": "time", "step": None, "number": 7}]
+)  # fmt: skip
+def test_figures_that_say_nonsense_of_the_end_of_training_are_none(tmp_path, early):
+    run = Run.create(tmp_path / "r", CONFIG)
+    figures = {"clf_f1": 0.5, "selection_rate": 0.5}
+    whole = figures | {"stopped_early": {"by": "time", "step": "generation", "number": 7}}
+    for content in (figures, whole):
+        (run.folder / "metrics.json").write_text(json.dumps(content))
+        assert run.metrics() == content
+    (run.folder / "metrics.json").write_text(json.dumps(figures | {"stopped_early": early}))
+    assert run.metrics() == {} and not run.finished
+
+
+@pytest.mark.parametrize("log", ["", "{", "[]\n", "7\n", '{"seconds": "long"}\n', '{"seconds": [1]}\n', "\xff\n"])
+def test_a_log_that_is_none_is_one_sentence(tmp_path, log):
+    run = Run.create(tmp_path / "r", CONFIG)
+    path = run.folder / "log.jsonl"
+    if log:
+        path.write_bytes(log.encode("latin-1"))
+    with pytest.raises(RunError, match=r"log\.jsonl cannot be read; put a whole copy back"):
+        run.lines()

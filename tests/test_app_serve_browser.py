@@ -94,10 +94,11 @@ def test_typing_shows_label_marks_and_all_classes(show):
     page.keyboard.type("the goal of ")
     one = card(page)
     says(one, "sport")
-    page.keyboard.type("zebra bread and soup")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("the zebra had bread and soup")
     says(one, "food")
-    assert one.locator(".text").text_content() == "the goal of zebra bread and soup"
-    assert marked(one) == ["goal", "bread", "soup"]
+    playwright.expect(one.locator(".text")).to_have_text("the zebra had bread and soup")
+    assert marked(one) == ["bread", "soup"]
     assert one.locator(".unknown").all_text_contents() == ["zebra"]
     assert one.locator(".shares span:nth-child(3n+1)").all_text_contents() == CLASSES
     starts = [bar.bounding_box()["x"] for bar in one.locator(".shares .bar").all()]
@@ -301,3 +302,17 @@ def test_the_policy_forbids_to_ask_others(page):
         })"""
     )
     assert refused == "connect-src"
+
+
+def test_of_a_text_that_is_cut_it_is_said_and_the_rest_cannot_be_marked(browser, tmp_path):
+    trained(truncate=9).save(tmp_path / "cut")
+    with served(tmp_path / "cut") as address:
+        page = browser.new_page()
+        page.goto(address)
+        one = ask(page, "the goal of the match and so on and on soup")
+        playwright.expect(one.locator(".unread")).to_have_text("Of this text, the first 9 words are read.")
+        assert one.locator(".text").text_content() == "the goal of the match and so on and on soup"
+        assert one.locator(".word").count() == 9 and "soup" not in marked(one)
+        ask(page, "the goal")
+        playwright.expect(one.locator(".unread")).to_be_hidden()
+        page.close()

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +9,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from conftest import sentences
-from folder_tools import GONE, contents, edit_field, sign
-from genspp import cli
+from folder_tools import GONE, edit_field, refuses, sign
 from genspp.app.configure import configure
 from genspp.app.runs import Run, read_checkpoint, write_checkpoint
 from genspp.app.train import proceed
@@ -43,25 +41,6 @@ def folder(made, tmp_path) -> Path:
     return tmp_path / "run"
 
 
-def refuses(capfd, folder: Path, *arguments: object) -> str:
-    """Expect exit code 2, one sentence, nothing else, and a folder that is as it was."""
-    before = contents(folder)
-    capfd.readouterr()
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
-        patch.setattr(sys, "argv", ["genspp", *map(str, arguments)])
-        cli.main()
-    out, errors = capfd.readouterr()
-    assert ended.value.code == 2, errors
-    assert out == ""
-    lines = errors.splitlines()  # first what was noted about the data
-    at = next(number for number, line in enumerate(lines) if line.startswith("error: "))
-    said, below = lines[at], lines[at + 1 :]
-    assert said.endswith(":" if below else ".") and all(line.startswith("  ") for line in below)  # rows, a line each
-    assert "Traceback" not in errors
-    assert contents(folder) == before
-    return said
-
-
 def named(rows):
     """Give every row of a table a name."""
     return [
@@ -82,6 +61,7 @@ MODEL_FIELDS = [
     ("settings.population", 3), ("settings.vectors", 5), ("settings.vectors", None), ("settings.epsilon", 10**400),
     ("settings.class_weight", [1]), ("settings.class_weight", [["x"]]), ("settings.class_weight", [[["x"], 1]]),
     ("settings.class_weight", 3), ("settings.evidence_for", "sport"), ("settings.evidence_for", {}),
+    ("settings.truncate", 0), ("settings.truncate", 2.5), ("settings.truncate", "3"), ("settings.truncate", True),
     ("classes", {}), ("classes", "sport"), ("classes", ["sport"]), ("classes", ["food", "food", "tech"]),
     ("classes", ["food", "sport"]), ("classes", ["a", "food", "sport", "tech"]), ("classes", ["tech", "sport", "food"]),
     ("classes", ["food", "sport", 3]), ("classes", ["food", "sport", None]), ("classes", [["a"], ["b"], ["c"]]),
@@ -135,7 +115,9 @@ def test_edited_manifests(folder, capfd, content):
     refuses(capfd, folder, "explain", folder, "a goal")
 
 
-@pytest.mark.parametrize("name", ["config.json", "vocabulary.json", "weights.safetensors", "manifest.json"])
+@pytest.mark.parametrize(
+    "name", ["config.json", "vocabulary.json", "weights.safetensors", "MODEL_CARD.md", "manifest.json"]
+)
 def test_files_of_a_model_that_are_missing_or_folders(folder, capfd, name):
     (folder / "model" / name).unlink()
     assert name in refuses(capfd, folder, "explain", folder, "a goal")
@@ -143,7 +125,8 @@ def test_files_of_a_model_that_are_missing_or_folders(folder, capfd, name):
     assert name in refuses(capfd, folder, "explain", folder, "a goal")
 
 
-TABLE, RECURRENT, OUT = "model.vectors", "model.predictor.encoder.gru.weight_hh_l0", "model.predictor.output.weight"
+MEMBER = "model.predictor.members.0"
+TABLE, RECURRENT, OUT = "model.vectors", f"{MEMBER}.encoder.gru.weight_hh_l0", f"{MEMBER}.output.weight"
 WEIGHTS = {
     "not a number": (OUT, lambda a: a * np.float32("nan")),
     "infinite": (RECURRENT, lambda a: a + np.float32("inf")),
@@ -166,6 +149,7 @@ WEIGHTS = {
     "a missing table": (TABLE, None),
     "a missing recurrence": (RECURRENT, None),
     "of a part that does not exist": ("judge.output.weight", lambda _: np.ones((2, 2), np.float32)),
+    "of a member that does not exist": ("model.predictor.members.5.output.bias", lambda _: np.ones(3, np.float32)),
     "of a layer that does not exist": ("model.generator.extra", lambda _: np.ones(2, np.float32)),
 }
 
@@ -196,21 +180,23 @@ RUN_FIELDS = [
     ("settings.vectors", "nowhere.txt"), ("settings.population", HUGE), ("settings.batch_size", HUGE),
     ("settings.workers", HUGE), ("settings.workers", 0), ("settings.preset", "best"), ("settings.search", "lime"),
     ("settings.skip_gaps", None), ("settings.class_weight", [1]), ("settings.evidence_for", 3),
+    ("settings.truncate", 0), ("settings.truncate", "3"), ("settings.truncate", 3), ("minutes", 0), ("minutes", -1),
+    ("minutes", "5"), ("minutes", True), ("minutes", []), ("minutes", 10**400),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("field", "value"), named(RUN_FIELDS))
-@pytest.mark.parametrize("command", ["evaluate", "resume"])
+@pytest.mark.parametrize("command", ["evaluate", "resume", "finish"])
 def test_edited_fields_of_a_run(folder, capfd, command, field, value):
     edit_field(folder / "config.json", field, value)
-    if command == "resume":
+    if command != "evaluate":
         (folder / "metrics.json").unlink()
     said = refuses(capfd, folder, command, folder)
     assert "\x1b" not in said
 
 
 @pytest.mark.parametrize("content", ["", "[]", "null", "7", "{", "{}", "[" * 10**5, '{"method": "genspp"}'])
-@pytest.mark.parametrize("command", ["evaluate", "resume", "audit", "explain", "predict"])
+@pytest.mark.parametrize("command", ["evaluate", "resume", "finish", "audit", "explain", "predict", "report"])
 def test_edited_configurations_of_a_run(folder, capfd, command, content):
     (folder / "config.json").write_text(content)
     more = {"explain": ["a goal"], "predict": ["-", "--out", "-"]}.get(command, [])
@@ -218,8 +204,9 @@ def test_edited_configurations_of_a_run(folder, capfd, command, content):
 
 
 @pytest.mark.parametrize(
-    "content", ["", "[]", "null", "7", "{", "{}", '{"clf_f1": null}', '{"clf_f1": 0.5}', "[" * 10**5]
-)
+    "content", ["", "[]", "null", "7", "{", "{}", '{"clf_f1": null}', '{"clf_f1": 0.5}', "[" * 10**5,
+                '{"clf_f1": 0.5, "selection_rate": 0.5, "stopped_early": "yes"}']
+)  # fmt: skip
 def test_metrics_that_are_none_do_not_finish_a_run(folder, capfd, content):
     (folder / "metrics.json").write_text(content)
     assert not Run.open(folder).finished
@@ -233,15 +220,25 @@ def test_edited_checkpoints(folder, capfd, monkeypatch):
     whole = checkpoint.read_bytes()
     for content in (b"", b"{}", b"\xff" * 100, whole[:-1], whole[:20], whole[:-1] + b"\1"):
         checkpoint.write_bytes(content)
-        assert "checkpoint.safetensors is" in refuses(capfd, folder, "resume", folder)
+        for command in ("resume", "finish"):
+            assert "checkpoint.safetensors is" in refuses(capfd, folder, command, folder)
     checkpoint.write_bytes(whole)
     edit_field(folder / "config.json", "settings.hidden", 8)
     assert "of a run with another configuration" in refuses(capfd, folder, "resume", folder)
     edit_field(folder / "config.json", "settings.hidden", 4)
     (folder / "log.jsonl").write_bytes(b"\xff")
     assert "has lost lines" in refuses(capfd, folder, "resume", folder)
+    for line in (b"{\n", b"[]\n", b'{"seconds": "long"}\n'):
+        (folder / "log.jsonl").write_bytes(line)
+        assert "log.jsonl cannot be read" in refuses(capfd, folder, "resume", folder)
     write_checkpoint(checkpoint, {**read_checkpoint(checkpoint), "config": "0"})
     assert "of a run with another configuration" in refuses(capfd, folder, "resume", folder)
+
+
+def test_a_run_without_a_step_has_nothing_to_finish(folder, capfd):
+    (folder / "metrics.json").unlink()
+    (folder / "checkpoint.safetensors").unlink()
+    assert "has nothing to finish yet" in refuses(capfd, folder, "finish", folder)
 
 
 def test_a_run_may_go_on_with_other_workers(folder):
@@ -253,6 +250,12 @@ COMMANDS = [
     ["trian"], ["explain"], ["explain", "RUN"], ["explain", "RUN", "a", "--hmtl", "p.html"], ["explain", "RUN", ""],
     ["explain", "RUN", "  "], ["explain", "RUN", "a", ""], ["explain", "nowhere", "a"], ["explain", "DATA", "a"],
     ["explain", "RUN", "a goal", "--html", "RUN"], ["explain", "RUN", "a goal", "--html", "/dev/null"],
+    ["explain", "RUN", "a goal", "--file", "DATA"], ["explain", "RUN", "--file", "nowhere.csv"],
+    ["explain", "RUN", "--file", "RUN"], ["explain", "RUN", "--file", "DATA", "--label", "kind"],
+    ["explain", "RUN", "--file", "DATA", "--html", "RUN"], ["explain", "RUN", "--file", "DATA", "--on-bad-row", "drop"],
+    ["predict", "RUN", "DATA", "--out", "-", "--format", "xml"],
+    ["predict", "RUN", "DATA", "--out", "x.csv", "--format", "eraser"],
+    ["predict", "RUN", "eraser:nowhere", "--out", "-", "--format", "eraser"],
     ["explain", "RUN", "a goal", "--html", "DATA/p.html"], ["explain", "--\x1b[31m"], ["\x1b[31m\u202e"],
     ["predict", "RUN", "DATA"], ["predict", "RUN", "nowhere.csv", "--out", "-"],
     ["predict", "RUN", "DATA", "--out", "x.doc"],
@@ -260,14 +263,25 @@ COMMANDS = [
     ["predict", "RUN", "DATA", "--out", "-", "--text", "text", "--tokens", "text"],
     ["evaluate", "RUN", "nowhere.csv"], ["evaluate", "RUN", "tyo"], ["evaluate", "RUN", "toy"], ["evaluate", "MODEL"],
     ["evaluate", "RUN", "DATA", "--label", "text"], ["audit", "MODEL"], ["audit", "nowhere"], ["resume", "nowhere"],
-    ["resume", "MODEL"], ["methods", "lime"], ["methods", "fr", "rnp"], ["train"], ["train", "DATA"],
+    ["resume", "MODEL"], ["resume"], ["resume", "DATA"], ["resume", "RUN", "RUN"], ["resume", "RUN", "--minutes", "5"],
+    ["finish"], ["finish", "nowhere"], ["finish", "MODEL"], ["finish", "DATA"], ["finish", "RUN", "RUN"],
+    ["finish", "RUN", "--force"], ["report"], ["report", "nowhere"], ["report", "MODEL"], ["report", "RUN", "nowhere"],
+    ["report", "RUN", "RUN", "RUN"], ["report", "RUN", "RUN", "--out", "RUN"],
+    ["methods", "lime"], ["methods", "fr", "rnp"], ["train"], ["train", "DATA"],
     ["train", "DATA", "--out", "RUN"], ["train", "DATA", "--out", "DATA"], ["train", "DATA", "--out", "DATA/r"],
     *(["train", "DATA", "--out", "NEW", *more] for more in (
         ["--method", "lime"], ["--preset", "best"], ["--seed", "-1"], ["--seed", "one"], ["--generations", "-1"],
         ["--population", "5"], ["--population", str(HUGE * 2)], ["--hidden", "0"], ["--hidden", str(HUGE)],
         ["--cell", "lstm"], ["--engine", "gpu"], ["--workers", "0"], ["--workers", "-2"], ["--workers", str(HUGE)],
         ["--tokenizer", "bytes"], ["--search", "lime"], ["--class-weight", "heavy"], ["--examples", "-1"],
-        ["--max-length", "0"], ["--max-length", "-1"], ["--vectors", "nowhere.txt"], ["--val", "nowhere.csv"],
+        ["--max-length", "0"], ["--max-length", "-1"], ["--max-length", "1"], ["--max-length", "ten"],
+        ["--truncate", "0"], ["--truncate", "-1"], ["--truncate", "ten"], ["--truncate", "2.5"], ["--truncate", ""],
+        ["--truncate", "9", "--max-length", "9"], ["--truncate", "10", "--max-length", "9"],
+        ["--truncate", "9", "--set", "truncate=9"], ["--set", "truncate=true"], ["--set", "truncate=words"],
+        ["--minutes", "0"], ["--minutes", "-1"], ["--minutes", "nan"], ["--minutes", "inf"], ["--minutes", "five"],
+        ["--minutes", ""], ["--minutes", "1e400"], ["--set", "minutes=5"], ["--minutes", "5", "--minutes"],
+        ["--set", "source=toy"], ["--set", "method=fr"], ["--set", "options=null"],
+        ["--vectors", "nowhere.txt"], ["--val", "nowhere.csv"],
         ["--test", "NEW"], ["--label", "kind"], ["--set", "alpha"], ["--set", "zeal=1"], ["--set", "=1"],
         ["--set", "epochs=1e400"], ["--set", "epsilon=NaN"], ["--set", "epsilon=" + "9" * 400],
         ["--set", "hidden=" + "[" * 10**5], ["--set", "batch_size=1000000000"],
@@ -298,4 +312,4 @@ def test_commands_that_nobody_meant(made, folder, capfd, monkeypatch, arguments)
 
 def test_there_are_enough_of_them():
     count = len(MODEL_FIELDS) + len(MODEL_FILES) + len(WEIGHTS) + len(RUN_FIELDS) + len(COMMANDS)
-    assert count >= 150
+    assert count >= 300

@@ -5,6 +5,7 @@ import errno
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -108,7 +109,8 @@ def test_explain(run):
     done = invoke("explain", run, "a goal", "salt & <b>bread</b>", "--json")
     answers = [json.loads(line) for line in done.output.splitlines()]
     assert len(answers) == 2
-    assert set(answers[0]) == {"label", "probabilities", "tokens", "mask", "spans", "no_evidence", "unknown"}
+    fields = {"label", "probabilities", "tokens", "mask", "spans", "no_evidence", "unknown", "unread"}
+    assert set(answers[0]) == fields and answers[0]["unread"] == 0
     assert answers[0]["tokens"] == ["a", "goal"]
     plain = invoke("explain", run, "a goal")
     assert plain.output.startswith(answers[0]["label"])
@@ -124,6 +126,27 @@ def test_the_page_is_self_contained_and_escaped(run, tmp_path):
     assert "<img" not in page
     assert "&lt;" in page
     assert "http" not in page
+
+
+def test_explain_a_file_and_standard_input(run, tmp_path):
+    table = write_csv(tmp_path / "posts.csv", 9, 3)
+    answers = [json.loads(line) for line in invoke("explain", run, "--file", table, "--json").output.splitlines()]
+    assert len(answers) == 9
+    fields = {"label", "probabilities", "tokens", "mask", "spans", "no_evidence", "unknown", "unread"}
+    assert set(answers[0]) == fields
+    assert invoke("explain", run, "--file", table, "--html", tmp_path / "p.html").exit_code == 0
+    page = (tmp_path / "p.html").read_text()
+    assert page.count("<article>") == 9 == len(re.findall('class="(?:right|wrong)"', page))
+    assert "Model: GenSPP on posts." in page
+    for typed in (["-"], ["--file", "-"]):
+        done = invoke("explain", run, *typed, "--json", text="a goal\n\nthe soup\n")
+        assert [json.loads(line)["tokens"] for line in done.output.splitlines()] == [["a", "goal"], ["the", "soup"]]
+
+
+def test_predict_for_eraser_s_scorer(run, tmp_path):
+    table = write_csv(tmp_path / "new.csv", 5, 3)
+    done = invoke("predict", run, table, "--out", "-", "--format", "eraser")
+    assert {json.loads(line)["annotation_id"] for line in done.stdout.splitlines()} == set("12345")
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
@@ -251,7 +274,7 @@ def test_interrupted_it_says_how_to_go_on(run, tmp_path):
     finally:
         stopped.kill()
     assert stopped.returncode == 130
-    assert f"genspp resume {tmp_path / 'r'}" in errors
+    assert f"`genspp resume {tmp_path / 'r'}`" in errors
     assert "Traceback" not in errors
 
 

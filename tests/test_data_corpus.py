@@ -34,6 +34,28 @@ def test_fingerprint_sees_every_change():
     assert replace(splits, notes=("read",)).fingerprint() == splits.fingerprint()
 
 
+def test_a_document_that_is_cut_keeps_its_text_and_the_places_of_its_tokens():
+    whole = replace(as_corpus(["The soup, was it cold?"]).documents[0], label="x", highlight=(0, 1, 0, 0, 0, 1, 1))
+    cut = whole.first(3)
+    assert (cut.text, cut.tokens, cut.unread) == (whole.text, ("The", "soup", ","), 4)
+    assert [cut.text[start:end] for start, end in cut.spans] == ["The", "soup", ","]
+    assert (cut.highlight, cut.label) == ((0, 1, 0), "x")
+    assert cut.first(2).unread == 5 and cut.first(9) == cut and whole.first(7) == whole
+
+
+def test_texts_are_cut_and_their_number_is_told():
+    corpus = as_corpus(["a b c", "d", "e f g h"], labels=["x", "y", "x"])
+    short = corpus.truncated(2)
+    assert [document.tokens for document in short] == [("a", "b"), ("d",), ("e", "f")]
+    assert [document.text for document in short] == ["a b c", "d", "e f g h"] and short.labels == corpus.labels
+    assert corpus.truncated(None) is corpus and corpus.truncated(4) is corpus
+    splits = Splits(corpus, corpus[[1]], corpus[[0]], ("read",))
+    said = "3 of 5 texts cut to their first 2 tokens (--truncate)."
+    assert splits.truncated(2).notes == ("read", said)
+    assert splits.truncated(4) == splits
+    assert splits.truncated(2).fingerprint() != splits.fingerprint() == splits.truncated(None).fingerprint()
+
+
 def test_texts_that_a_part_before_has_too():
     train, val, test = (as_corpus(texts) for texts in (["a b", "c", "c"], ["d", "A  b"], ["e", "d", "c", "f"]))
     assert Splits(train, val, test).repeated() == {"train": [], "val": [1], "test": [1, 2]}

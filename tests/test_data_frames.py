@@ -47,6 +47,16 @@ def test_files_named_columns_and_highlights(tmp_path):
     assert read_corpus(Dataset.from_dict({"tokens": [["New York", "is"]]})).documents[0].tokens == ("New York", "is")
 
 
+@pytest.mark.parametrize("rows", [slice(-2, None), slice(None, None, -1), slice(1, None)])
+def test_rows_of_a_sliced_table_are_counted_in_the_slice(rows):
+    texts, labels = [*TEXTS, "f"], [*LABELS, "y"]
+    frame = pandas.DataFrame({"text": texts, "label": labels})
+    assert described(read_corpus(frame[rows])) == described(as_corpus(texts[rows], labels=labels[rows]))
+    broken = frame[rows].assign(text=["", *texts[rows][1:]])
+    with pytest.raises(DataError, match="row 0: the text is empty"):
+        read_corpus(broken)
+
+
 def test_bad_rows_of_a_table_are_counted_from_0(caplog):
     frame = pandas.DataFrame({"text": ["a", None, "c", float("nan")], "label": ["x", "y", pandas.NA, "x"]})
     said = (

@@ -94,7 +94,7 @@ def losses(table, train, val, training):
     task = Task(Shape(table.shape[1], 8, 2), "gru", table, train, val, np.ones(2, np.float32), training)
     engine = CompiledEvaluator(task, 2)
     masks = [np.ones(len(data.ids), np.uint8) for data in (train, val)]
-    found = [engine.train_predictor(*masks, seed).task_loss for seed in range(3)]
+    found = [engine.train_predictors(*masks, [seed])[0].task_loss for seed in range(3)]
     engine.close()
     return np.array(found)
 

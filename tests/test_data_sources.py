@@ -103,3 +103,66 @@ def test_test_rows_have_labels_that_the_model_knows(tmp_path):
     assert len(find_source(str(path)).test_rows(Options(), ["x", "z"])) == 2
     with pytest.raises(DataError, match="line 3: the label 'z'"):
         find_source(str(path)).test_rows(Options(), ["x", "y"])
+
+
+def hatexplain_folder(folder):
+    posts = {
+        name: {
+            "post_tokens": [f"{name}{i}" for i in range(length)],
+            "annotators": [{"label": "offensive"}] * 3,
+            "rationales": [[0] * (length - 1) + [1]] * 2,
+        }
+        for name, length in (("p", 3), ("q", 31))
+    }
+    (folder / "dataset.json").write_text(json.dumps(posts))
+    (folder / "post_id_divisions.json").write_text(json.dumps({"train": ["p", "q"], "val": ["p"], "test": ["p", "q"]}))
+    return f"hatexplain:{folder}"
+
+
+def eraser_folder(folder):
+    rows = [
+        {"annotation_id": name, "query": "", "classification": label, "evidences": [[piece]]}
+        for name, label in (("a", "NEG"), ("b", "POS"))
+        for piece in [{"docid": name, "start_token": 1, "end_token": 3}]
+    ]
+    (folder / "docs").mkdir()
+    for row in rows:
+        (folder / "docs" / row["annotation_id"]).write_text("one two\nthree four")
+    for part in ("train", "val", "test"):
+        (folder / f"{part}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return f"eraser:{folder}"
+
+
+def own_file(folder):
+    rows = [{"text": "one two three four", "label": "xy"[i % 2], "highlight": [0, 0, 1, 0]} for i in range(20)]
+    (folder / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(folder / "t.jsonl")
+
+
+def hf_folder(folder):
+    datasets = pytest.importorskip("datasets")
+    rows = {"text": ["one two three four"] * 20, "label": ["x", "y"] * 10}
+    datasets.Dataset.from_dict(rows).save_to_disk(str(folder / "set"))
+    return f"hf:{folder / 'set'}"
+
+
+@pytest.mark.parametrize("make", [hatexplain_folder, eraser_folder, own_file, hf_folder, lambda _: "toy"])
+def test_every_source_cuts_texts_and_leaves_none_out(make, tmp_path, caplog):
+    source = make(tmp_path)
+    whole, short = load_source(source, Options(max_length=99)), load_source(source, Options(truncate=2))
+    assert short.rows == whole.rows and any("cut to their first 2 tokens" in note for note in short.notes)
+    for part in ("train", "val", "test"):
+        for before, after in zip(getattr(whole, part), getattr(short, part), strict=True):
+            assert after == before.first(2) and after.text == before.text and after.unread == len(before.tokens) - 2
+    scored = find_source(source).test_rows(Options(truncate=2), set(short.test.labels))
+    assert {len(document.tokens) for document in scored} == {2}
+    assert "cut to their first 2 tokens" in caplog.text
+
+
+def test_left_out_before_they_are_cut_and_senseless_lengths(tmp_path):
+    source = hatexplain_folder(tmp_path)
+    both = load_source(source, Options(max_length=5, truncate=2))
+    assert both.rows == {"train": 1, "val": 1, "test": 1} and len(both.notes) == 2
+    for most in (5, 6):
+        with pytest.raises(SettingsError, match=r"max_length is 5 and truncate is \d: .* none is cut; give one"):
+            load_source(source, Options(max_length=5, truncate=most))

@@ -38,6 +38,9 @@ def test_spans_show_the_tokens_in_order_and_lose_nothing_visible(name, text):
         ("👨‍👩‍👧!", ["👨‍👩‍👧", "!"]),
         ("cafe\u0301 x_y", ["cafe\u0301", "x_y"]),
         ("a\x00b", ["a", "b"]),
+        ("质量不错，iPhone很好", ["质", "量", "不", "错", "，", "iPhone", "很", "好"]),
+        ("かに はが\u3099 한국어", ["か", "に", "は", "が\u3099", "한국어"]),
+        ("สวัสดี", ["ส", "วั", "ส", "ดี"]),
     ],
 )
 def test_words(text, tokens):

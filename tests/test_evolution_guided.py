@@ -109,3 +109,15 @@ def test_a_search_of_nothing_but_nan_ends():
     while not search.finished:
         search.tell([Evaluation(float("nan"), 0.1, 1.0)] * len(search.ask()[0]))
     assert search.generation == 1
+
+
+def test_of_one_founders_descendants_some_survive_while_there_are_others():
+    search = advance(start("guided"), 1)
+    founders = np.array([3, 3, 3, 3, 3, 3, 1, 3, 1, 2])
+    assert search._survivors(np.arange(10), founders).tolist() == [0, 1, 2, 3, 4, 6, 8, 9]
+    assert search._survivors(np.arange(10), np.zeros(10)).tolist() == list(range(8))
+    ranked = np.arange(10)[::-1]
+    assert search._survivors(ranked, founders).tolist() == [9, 8, 7, 6, 5, 4, 3, 2]
+    for _ in range(5):
+        advance(search, 1)
+        assert len(search._founders) == 8

@@ -83,6 +83,8 @@ def test_every_variant_leaves_out_what_it_is_called_by():
         "gaps": {"skip_gaps": False},
         "no-adversary": {"completeness": 0.0},
         "no-readers": {"readers": False},
+        "labels": {"beliefs": False},
+        "one-predictor": {"predictors": 1},
         "no-gradient": {"search": "genetic", "generations": 29},
         "random-start": {"start": "random"},
         "no-columns": {"label_columns": False},
@@ -95,6 +97,7 @@ def test_every_variant_leaves_out_what_it_is_called_by():
             "start": "random",
             "readers": False,
             "skip_gaps": False,
+            "beliefs": False,
             "generations": 29,
         },
     }
@@ -111,7 +114,7 @@ def test_what_a_data_set_does_not_have_is_not_taken_out_of_it():
 def test_runs_of_an_ablation():
     trials = expand("ablation", sources=["toy", "/a/tweets.jsonl"], seeds=2, spent={("tweets", 2): 181})
     names = [trial.name for trial in trials]
-    assert len(set(names)) == len(names) == 5 + 5 + 6 + 8
+    assert len(set(names)) == len(names) == 7 + 7 + 8 + 10
     assert "tweets-sound-genspp-no-gradient-seed2" in names and "tweets-sound-genspp-no-gradient-seed1" not in names
     last = trials[-1]
     assert last.settings["generations"] == 30 and last.file.parent == Path("ablation")
@@ -190,15 +193,24 @@ def test_table_and_figure_of_an_ablation(ablated, tmp_path):
 # ---- following a search
 
 
-def follow(kind, folder, config, data, stop=None):
-    run = kind.create(folder, config)
+class Killer:
+    """Whoever listens, and ends everything after a generation."""
 
-    def listen(line, total):
-        if line["generation"] == stop:
+    def __init__(self, stop):
+        self.stop = stop
+
+    def say(self, what):
+        pass
+
+    def __call__(self, line, total, left):
+        if line["generation"] == self.stop:
             raise KeyboardInterrupt
 
+
+def follow(kind, folder, config, data, stop=None):
+    run = kind.create(folder, config)
     try:
-        proceed(run, data, listen)
+        proceed(run, data, Killer(stop))
     except KeyboardInterrupt:
         proceed(kind.open(folder), data)
     return kind.open(folder)
@@ -218,7 +230,7 @@ def test_following_a_search_changes_nothing_and_survives_a_kill(tmp_path):
 
 def test_the_recipe_judges_highlights_of_others(tmp_path):
     source = str(write_sentences(tmp_path / "topics.jsonl"))
-    config, data = configure(source, seed=1, workers=1, **{**TINY, "hidden": 8, "min_steps": 300})
+    config, data = configure(source, seed=1, workers=1, **{**TINY, "hidden": 8, "min_steps": 300, "max_epochs": 200})
     parts = (data.splits.train, data.splits.val)
     gold = [np.concatenate([np.asarray(marked, np.uint8) for marked in part.highlights]) for part in parts]
     everything, none = [np.ones_like(mask) for mask in gold], [np.zeros_like(mask) for mask in gold]

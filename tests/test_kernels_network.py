@@ -11,10 +11,10 @@ from genspp.data.encode import Encoded, pad
 from genspp.kernels.lanes import WIDTH
 from genspp.kernels.memory import floats
 from genspp.kernels.texts import make_layout
-from genspp.model.inference import one_thread
-from genspp.model.networks import Encoder, Generator, Predictor, Shape
+from genspp.model.forms import kernel_order, pack, unpack
+from genspp.model.networks import Encoder, Generator, Predictor, Shape, one_thread
 from genspp.model.passes import Batch, Network, prepare
-from genspp.model.weights import flatten, kernel_order, load_flat, pack, unpack
+from genspp.model.weights import flatten, form_of, load_flat
 
 CASES = [*product(("gru", "bigru"), (False, True))]
 each_encoder = pytest.mark.parametrize(("cell", "normed"), CASES, ids=str)
@@ -56,7 +56,7 @@ class Both:
     def __init__(self, module, data, vectors):
         self.module, self.data = module, data
         table, (rows,) = prepare(vectors, 3, data)
-        self.network, self.order = Network(module, table), kernel_order(Network(module, table).sizes)
+        self.network, self.order = Network(form_of(module), table), kernel_order(Network(form_of(module), table).sizes)
         self.batch = Batch.of_all(rows, np.ones(3, np.float32), module.encoder.gru.hidden_size)
         self.weights = pack(flatten(module), self.order)
         ids, real = data.padded(np.arange(len(data)))
@@ -200,16 +200,19 @@ def test_smaller_batches_after_larger_ones_leave_nothing_behind():
     data, vectors = some_texts([9, 8, 7, 6, 5, 4, 3, 2, 1, 9, 3])
     table, (rows,) = prepare(vectors, 3, data)
     module = stirred(Predictor(encoder_of(Shape(5, 6, 3), "bigru", True), 3, selected=False))
-    layout, weights = make_layout(11, 9, rows.words), pack(flatten(module), kernel_order(Network(module, table).sizes))
+    layout, weights = (
+        make_layout(11, 9, rows.words),
+        pack(flatten(module), kernel_order(Network(form_of(module), table).sizes)),
+    )
 
     def run(network, chosen):
         batch = Batch(rows, np.array(chosen), np.ones(3, np.float32), 6, layout)
         logits = network.texts(batch, weights, batch.real)
         return logits.copy(), *network.texts_back(batch, weights, batch.real.copy(), np.ones_like(logits))
 
-    used, small = Network(module, table), [8, 6]
+    used, small = Network(form_of(module), table), [8, 6]
     run(used, range(11))
-    for mine, fresh in zip(run(used, small), run(Network(module, table), small), strict=True):
+    for mine, fresh in zip(run(used, small), run(Network(form_of(module), table), small), strict=True):
         np.testing.assert_array_equal(mine, fresh)
 
 
@@ -218,7 +221,7 @@ def test_the_states_of_padding_are_zero_before_the_norm():
     data, vectors = some_texts([2, 5, 1])
     table, (rows,) = prepare(vectors, 3, data)
     module = stirred(Generator(encoder_of(Shape(5, 6, 3), "bigru", True), 2))
-    network = Network(module, table)
+    network = Network(form_of(module), table)
     batch = Batch(rows, np.arange(3), np.ones(3, np.float32), 6, make_layout(3, 5, rows.words), padded=True)
     logits = network.tokens(batch, pack(flatten(module), kernel_order(network.sizes)))
     ids, real = data.padded(batch.layout.rows[:3].astype(np.int64))

@@ -49,6 +49,42 @@ def words_of(model, data: Encoded) -> list[str]:
     return [" ".join(words[i % len(words)] for i in text) for text in data.split(data.ids)]
 
 
+# ---------------------------------------------------------------------- long texts
+
+
+def test_a_model_that_cuts_texts_learns_from_their_beginnings_alone(caplog):
+    texts = [f"{text} and so on to the end" for text in TEXTS]
+    cut = Looks(truncate=3).fit(texts, LABELS)
+    assert "48 of 48 texts cut to their first 3 tokens (--truncate)." not in caplog.text  # said once, of all
+    assert "60 of 60 texts cut to their first 3 tokens (--truncate)." in caplog.text
+    short = Looks().fit([" ".join(text.split()[:3]) for text in texts], LABELS)
+    assert words_of(cut, cut.seen[0]) == words_of(short, short.seen[0])
+    assert words_of(cut, cut.seen[1]) == words_of(short, short.seen[1])
+    np.testing.assert_array_equal(cut.vectors_.table, short.vectors_.table)
+    with pytest.raises(SettingsError, match=r"^truncate is 0; it takes a whole number of at least 1, or None\.$"):
+        Looks(truncate=0).fit(texts, LABELS)
+
+
+def test_it_cuts_later_texts_too_and_says_so(fitted, tmp_path, caplog):
+    fitted.set_params(truncate=3)
+    cut = clone(fitted).fit(TEXTS, LABELS)
+    cut.save(tmp_path / "model")
+    loaded, long = GenSPP.load(tmp_path / "model"), f"{TEXTS[0]} and so on"
+    caplog.clear()
+    long_one, short_one = loaded.explain([long, "the goal"])
+    assert caplog.messages == ["1 of 2 texts cut to their first 3 tokens (--truncate)."]
+    assert long_one.text == long and len(long_one.mask) == 3 and long_one.to_json()["unread"] > 3
+    assert short_one.document.unread == 0
+    beginning = loaded.explain([" ".join(long.split()[:3])])[0]
+    assert (long_one.mask, long_one.probabilities) == (beginning.mask, beginning.probabilities)
+
+
+def test_without_it_no_text_is_too_long(fitted):
+    long = " ".join(TEXTS * 20)
+    rationale = fitted.explain([long, "a goal"])[0]
+    assert len(rationale.mask) == len(long.split()) > 5000 and rationale.document.unread == 0
+
+
 # ---------------------------------------------------------------------- settings
 
 
@@ -202,7 +238,7 @@ def test_words_without_a_vector_of_their_own_are_flagged():
 
 def test_without_evidence_the_label_is_that_of_an_empty_highlight(monkeypatch):
     model = Looks().fit(TEXTS, LABELS)
-    monkeypatch.setattr("genspp.methods.base.select", lambda _, data: np.zeros(len(data.ids), np.uint8))
+    monkeypatch.setattr("genspp.model.explainer.select", lambda _, data: np.zeros(len(data.ids), np.uint8))
     rationales = model.explain(TEXTS[:9])
     assert all(rationale.no_evidence for rationale in rationales)
     default = model.predict([["nonsense"]], masks=[[0]])[0]

@@ -6,7 +6,7 @@ from genspp.kernels.memory import floats
 from genspp.methods.fresh import FRESH
 from genspp.methods.in_training import Tally
 from genspp.model.inference import select
-from genspp.model.weights import flatten
+from genspp.model.weights import flatten, on_kernels
 from gradient_tools import (
     LENGTHS,
     TEXTS,
@@ -66,6 +66,6 @@ def test_the_predictor_alone_learns():
 def test_the_highlight_of_a_trained_model_is_what_its_full_text_predictor_looks_at():
     model, _, _ = prepared(FRESH)
     assert model.model_.generator.predictor is model.full_text_
-    for text, mask in enumerate(TEXTS.split(select(model.model_, TEXTS))):
+    for text, mask in enumerate(TEXTS.split(select(on_kernels(model.model_), TEXTS))):
         wanted = max(1, int(np.ceil(0.3 * LENGTHS[text])))
         assert sorted(np.argsort(-saliency(model.full_text_, text))[:wanted]) == np.flatnonzero(mask).tolist()

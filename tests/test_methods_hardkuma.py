@@ -9,6 +9,7 @@ from genspp.kernels.memory import floats
 from genspp.methods.hardkuma import HardKuma
 from genspp.methods.in_training import Tally
 from genspp.model.inference import select
+from genspp.model.weights import on_kernels
 from gradient_tools import (
     LENGTHS,
     MARK_COSTS,
@@ -96,7 +97,7 @@ def test_validation_and_highlights_are_gates_that_are_likelier_above_one_half():
     model._measure(session, batch, tally)
     expected = cross_entropy(classified(model.model_.predictor, batch, mask), batch)
     assert tally.loss() == pytest.approx(expected + omega(mask, batch, session.losses), rel=1e-5)
-    masks = TEXTS.split(select(model.model_, TEXTS))
+    masks = TEXTS.split(select(on_kernels(model.model_), TEXTS))
     for text, cells in lanes(batch):
         assert masks[text].tolist() == mask[cells[: LENGTHS[text]]].tolist()
         every = torch.ones(1, int(LENGTHS[text]), dtype=torch.bool)

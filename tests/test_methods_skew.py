@@ -19,7 +19,7 @@ from genspp.methods.gradient import GradientRationalizer
 from genspp.methods.skew import NEVER_SKEWED, Code, skew
 from genspp.model.inference import select
 from genspp.model.passes import prepare
-from genspp.model.weights import flatten, load_flat
+from genspp.model.weights import flatten, load_flat, on_kernels
 from genspp.population import evaluator
 from genspp.population.compiled import CompiledEvaluator
 from genspp.settings import Setting
@@ -90,8 +90,8 @@ def test_the_first_places_encode_the_label_to_the_logged_accuracy(kind, preset, 
     model.fit(TEXTS, LABELS)
     spy.after.sampled = None
     for name, rows in zip(("skew_train", "skew_val"), spy.rows, strict=True):
-        assert spy.told[name] == accuracy(select(spy.after, rows), rows, 3)
-    assert spy.told["skew_train"] > 0.5 > accuracy(select(spy.before, spy.rows[0]), spy.rows[0], 3)
+        assert spy.told[name] == accuracy(select(on_kernels(spy.after), rows), rows, 3)
+    assert spy.told["skew_train"] > 0.5 > accuracy(select(on_kernels(spy.before), spy.rows[0]), spy.rows[0], 3)
     assert {name: model.history_[0][name] for name in TOLD} == spy.told
     assert not any(TOLD & line.keys() for line in model.history_[1:])
 
@@ -102,7 +102,7 @@ def test_the_profile_says_where_texts_of_a_class_are_selected(kind, monkeypatch)
     monkeypatch.setattr(gradient, "skew", spy := Spy(model))
     model.fit(TEXTS, LABELS)
     rows, told = spy.rows[1], spy.told["skew_selected"]
-    masks = rows.split(select(spy.after, rows))
+    masks = rows.split(select(on_kernels(spy.after), rows))
     for label in range(3):
         for place in range(4):
             there = [mask[place] for mask, own in zip(masks, rows.labels, strict=True) if own == label]

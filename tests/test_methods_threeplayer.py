@@ -8,6 +8,7 @@ from genspp.methods.gradient import Session
 from genspp.methods.in_training import Tally
 from genspp.methods.threeplayer import ThreePlayer
 from genspp.model.inference import classify_full_text
+from genspp.model.weights import on_kernels, weighed
 from gradient_tools import (
     FULL_TEXT_LOSS,
     QUICK,
@@ -78,7 +79,8 @@ def test_the_margin_knows_the_full_text_s_validation_loss(monkeypatch):
     texts, labels = sentences(90)
     given = texts[:60], labels[:60]
     model = ThreePlayer(**QUICK | {"max_epochs": 2}).fit(*given, validation=(texts[60:], labels[60:]))
-    rows = zip(classify_full_text(model.model_, model.full_text_, model._read(texts[60:])[1]), labels[60:], strict=True)
+    pair, full_text = on_kernels(model.model_), weighed(model.full_text_)
+    rows = zip(classify_full_text(pair, full_text, model._read(texts[60:])[1]), labels[60:], strict=True)
     expected = -np.mean([math.log(row[model.classes_.tolist().index(label)]) for row, label in rows])
     assert sessions[0].full_text_loss == pytest.approx(expected, rel=1e-5)
 

@@ -7,6 +7,7 @@ from genspp.kernels.memory import floats
 from genspp.methods.in_training import Tally
 from genspp.methods.vib import TEMPERATURE, VIB
 from genspp.model.inference import select
+from genspp.model.weights import on_kernels
 from gradient_tools import (
     LENGTHS,
     MARK_COSTS,
@@ -88,6 +89,6 @@ def test_gradients_reach_both_networks_and_the_bottleneck_the_generator_alone():
 def test_a_highlight_is_the_likeliest_tokens_of_its_text():
     model, _, batch = prepared(VIB)
     expected = likeliest(choices(model.model_.generator, batch), batch, 0.3)
-    masks = TEXTS.split(select(model.model_, TEXTS))
+    masks = TEXTS.split(select(on_kernels(model.model_), TEXTS))
     for text, cells in lanes(batch):
         assert masks[text].tolist() == expected[cells[: LENGTHS[text]]].tolist()

@@ -8,9 +8,10 @@ import pytest
 from genspp.data.corpus import as_corpus
 from genspp.errors import SettingsError
 from genspp.methods.base import METHODS, Rationalizer
+from genspp.methods.recorder import Forgetful
 
 WORDS = {"food": ["soup", "bread"], "sport": ["goal", "match"]}
-QUICK = {"seed": 1, "lists": 4, "hidden": 4, "min_steps": 0, "max_epochs": 60, "workers": 1}
+QUICK = {"seed": 1, "lists": 4, "hidden": 4, "min_steps": 0, "max_epochs": 200, "workers": 1}
 
 
 def some_rows(count=120, seed=0):
@@ -52,7 +53,7 @@ def test_the_log_says_what_every_list_was_worth(model):
 
 
 def test_interrupted_it_goes_on_with_the_next_list(model):
-    class Recorder:
+    class Recorder(Forgetful):
         def restore(self):
             return {"history": model.history_[:2]}
 

@@ -3,11 +3,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from folder_tools import alter
+from folder_tools import alter, sign
 from genspp.data.vector_file import VectorFile
 from genspp.data.vectors import Vectors
 from genspp.errors import ModelFolderError
-from genspp.model.folder import SavedModel, load_folder, save_folder
+from genspp.model.folder import SavedModel, load_folder, save_folder, write_card
 
 TABLE = np.arange(12, dtype=np.float32).reshape(4, 3)
 MODEL = SavedModel(
@@ -16,7 +16,11 @@ MODEL = SavedModel(
     ["x", "y"],
     Vectors(("a", "ü"), TABLE, "glove:v.txt", VectorFile("/some/v.txt", "0" * 64)),
     {"model.vectors": TABLE, "model.output": np.ones(2, np.float32)},
+    card="What a model is.",
 )
+
+
+FILES = ("config.json", "vocabulary.json", "weights.safetensors", "MODEL_CARD.md")
 
 
 @pytest.fixture
@@ -31,7 +35,7 @@ def test_a_folder_comes_back_and_holds_no_pickle(folder):
     assert (back.vectors.words, back.vectors.kind, back.vectors.file) == (("a", "ü"), "glove:v.txt", MODEL.vectors.file)
     np.testing.assert_array_equal(back.vectors.table, TABLE)
     np.testing.assert_array_equal(back.weights["model.output"], np.ones(2))
-    assert {path.suffix for path in folder.iterdir()} == {".json", ".safetensors"}
+    assert {path.suffix for path in folder.iterdir()} == {".json", ".safetensors", ".md"}
 
 
 @pytest.mark.parametrize("keys", [("x", "y"), (0, 1), (np.int64(0), np.int64(1)), (np.str_("x"), np.str_("y"))])
@@ -68,7 +72,7 @@ def test_a_model_that_was_half_written_is_written_again(folder):
     assert load_folder(folder).classes == ["x", "y"]
 
 
-@pytest.mark.parametrize("name", ["config.json", "vocabulary.json", "weights.safetensors", "manifest.json"])
+@pytest.mark.parametrize("name", [*FILES, "manifest.json"])
 def test_a_missing_or_altered_file_is_named(folder, name):
     content = (folder / name).read_bytes()
     (folder / name).unlink()
@@ -80,6 +84,16 @@ def test_a_missing_or_altered_file_is_named(folder, name):
     (folder / name).write_bytes(content.replace(b"a", b"b", 1))
     with pytest.raises(ModelFolderError):
         load_folder(folder)
+
+
+def test_a_card_is_written_anew_with_its_checksum_and_earlier_folders_have_none(folder):
+    write_card(folder, "Ünd more.")
+    assert (folder / "MODEL_CARD.md").read_text(encoding="utf-8") == "Ünd more."
+    assert load_folder(folder).classes == ["x", "y"]
+    assert {path.name for path in folder.iterdir()} == {*FILES, "manifest.json"}
+    (folder / "MODEL_CARD.md").unlink()
+    sign(folder)
+    assert load_folder(folder).networks is None
 
 
 @pytest.mark.parametrize(
@@ -132,6 +146,7 @@ def test_settings_of_older_folders_are_completed_so_that_predictions_stay(folder
     alter(folder, "config.json", lambda config: {**config, "format": number, "vectors": kind})
     new = {"label_columns": False, "skip_gaps": False}
     searched = {"search": "genetic", "objective": "paper", "start": "random", "readers": False}
+    searched |= {"beliefs": False, "predictors": 1}
     assert load_folder(folder).settings == {"preset": "sound", "hidden": 4, "cell": "bigru"} | new | searched
     alter(folder, "config.json", lambda config: {**config, "method": "fr"})
     assert load_folder(folder).settings == {"preset": "sound", "hidden": 4, "cell": "bigru"} | new

@@ -3,9 +3,10 @@ import pytest
 import torch
 from torch import nn
 
+from genspp.model.forms import kernel_order, pack, unpack
 from genspp.model.networks import Encoder, Generator, Predictor, Shape
 from genspp.model.optimizer import Adam
-from genspp.model.weights import Vector, count, draw, flatten, kernel_order, load_flat, pack, sizes_of, unpack
+from genspp.model.weights import Vector, count, draw, flatten, load_flat, sizes_of
 
 SHAPE = Shape(5, 4, 3)
 

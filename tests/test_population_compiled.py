@@ -15,10 +15,10 @@ from genspp.errors import DataError
 from genspp.kernels.network import tokens_forward
 from genspp.kernels.predictor import train_epoch, validate
 from genspp.kernels.texts import lay_out_batch, survey
-from genspp.model.inference import one_thread
-from genspp.model.networks import Shape
+from genspp.model.forms import kernel_order, unpack
+from genspp.model.networks import Shape, one_thread
 from genspp.model.passes import prepare
-from genspp.model.weights import draw, kernel_order, load_flat, unpack
+from genspp.model.weights import draw, load_flat
 from genspp.population.compiled import CompiledEvaluator, TrainablePredictor, predictor_memory
 from genspp.population.evaluator import Task, Training, fresh_predictor
 from genspp.population.sequential import SequentialEvaluator
@@ -80,8 +80,8 @@ def assert_masks_agree(task, engine, genome, data):
 
 
 def assert_training_agrees(task, masks, seed=5, training=None):
-    right = SequentialEvaluator(task).train_predictor(*masks, seed, training)
-    ours = CompiledEvaluator(task, 1).train_predictor(*masks, seed, training)
+    right = SequentialEvaluator(task).train_predictors(*masks, [seed], training)[0]
+    ours = CompiledEvaluator(task, 1).train_predictors(*masks, [seed], training)[0]
     np.testing.assert_allclose(ours.weights, right.weights, atol=1e-4)
     assert ours.task_loss == pytest.approx(right.task_loss, abs=1e-4)
     assert ours.epochs == right.epochs
@@ -177,12 +177,12 @@ def test_patience_stops_and_returns_the_best_epoch():
     task = random_task(9, texts=90)
     masks = random_masks(task, 0.5)
     training = Training(30, 32, 3e-2, patience=2)
-    fitted = CompiledEvaluator(task, 1).train_predictor(*masks, 1, training)
+    fitted = CompiledEvaluator(task, 1).train_predictors(*masks, [1], training)[0]
     assert fitted.epochs < 30
     assert_training_agrees(task, masks, 1, training)
-    best = CompiledEvaluator(task, 1).train_predictor(
-        *masks, 1, replace(training, epochs=fitted.epochs - 2, patience=None)
-    )
+    best = CompiledEvaluator(task, 1).train_predictors(
+        *masks, [1], replace(training, epochs=fitted.epochs - 2, patience=None)
+    )[0]
     np.testing.assert_array_equal(best.weights, fitted.weights)
 
 
@@ -190,9 +190,9 @@ def test_an_individual_that_diverges_has_a_nan_loss_and_harms_no_other():
     task = random_task(10)
     masks, good = random_masks(task, 0.5), Training(1)
     engine = CompiledEvaluator(task, 1)
-    before = engine.train_predictor(*masks, 1, good)
-    assert np.isnan(engine.train_predictor(*masks, 1, Training(1, learning_rate=float("inf"))).task_loss)
-    np.testing.assert_array_equal(engine.train_predictor(*masks, 1, good).weights, before.weights)
+    before = engine.train_predictors(*masks, [1], good)[0]
+    assert np.isnan(engine.train_predictors(*masks, [1], Training(1, learning_rate=float("inf")))[0].task_loss)
+    np.testing.assert_array_equal(engine.train_predictors(*masks, [1], good)[0].weights, before.weights)
 
 
 def test_ids_and_labels_outside_the_task_are_refused():

@@ -39,7 +39,7 @@ def test_it_is_plain_training_with_torchs_adam():
     task = make_task(training=Training(epochs=1, batch_size=90), class_weights=[1.0, 2.0, 0.5])
     everything = np.ones(len(task.train.ids), np.uint8)
     val_everything = np.ones(len(task.val.ids), np.uint8)
-    trained = SequentialEvaluator(task).train_predictor(everything, val_everything, seed=5)
+    trained = SequentialEvaluator(task).train_predictors(everything, val_everything, [5])[0]
 
     predictor = task.predictor()
     load_flat(predictor, fresh_predictor(5, task))
@@ -61,18 +61,18 @@ def test_it_is_plain_training_with_torchs_adam():
 def test_patience_returns_the_best_epoch(task):
     masks = np.ones(len(task.train.ids), np.uint8), np.ones(len(task.val.ids), np.uint8)
     evaluator = SequentialEvaluator(task)
-    losses = [evaluator.train_predictor(*masks, 1, Training(n, 16, 0.1)).task_loss for n in range(1, 13)]
-    best = evaluator.train_predictor(*masks, 1, Training(12, 16, 0.1, patience=12))
+    losses = [evaluator.train_predictors(*masks, [1], Training(n, 16, 0.1))[0].task_loss for n in range(1, 13)]
+    best = evaluator.train_predictors(*masks, [1], Training(12, 16, 0.1, patience=12))[0]
     assert best.task_loss == min(losses)
     assert best.epochs == 12
-    again = evaluator.train_predictor(*masks, 1, Training(losses.index(min(losses)) + 1, 16, 0.1))
+    again = evaluator.train_predictors(*masks, [1], Training(losses.index(min(losses)) + 1, 16, 0.1))[0]
     np.testing.assert_array_equal(best.weights, again.weights)
 
 
 def test_patience_ends_early(task):
     masks = np.ones(len(task.train.ids), np.uint8), np.ones(len(task.val.ids), np.uint8)
     evaluator = SequentialEvaluator(task)
-    stopped = evaluator.train_predictor(*masks, 1, Training(400, 16, 0.3, patience=2))
+    stopped = evaluator.train_predictors(*masks, [1], Training(400, 16, 0.3, patience=2))[0]
     assert stopped.epochs < 100
 
 
@@ -96,5 +96,5 @@ def test_it_learns():
     task = make_task(rows=300, training=Training(epochs=12, batch_size=16))
     masks = np.ones(len(task.train.ids), np.uint8), np.ones(len(task.val.ids), np.uint8)
     evaluator = SequentialEvaluator(task)
-    short = evaluator.train_predictor(*masks, 1, Training(1, 300, 1e-5))
-    assert evaluator.train_predictor(*masks, 1).task_loss < 0.75 * short.task_loss
+    short = evaluator.train_predictors(*masks, [1], Training(1, 300, 1e-5))[0]
+    assert evaluator.train_predictors(*masks, [1])[0].task_loss < 0.75 * short.task_loss

@@ -11,8 +11,9 @@ from html.parser import HTMLParser
 import pytest
 
 from genspp.data.corpus import as_corpus
-from genspp.model.rationale import Rationale
-from genspp.report.html import comparison_page, cut, page, report_page
+from genspp.model.rationale import Rationale, cut
+from genspp.report.explained import page
+from genspp.report.html import comparison_page, report_page
 from report_tools import EVIL, decided, finished, large_run, sentence_run
 
 NOTHING = "Nothing is marked: no word of this text decided. The label is the default one"
@@ -90,6 +91,25 @@ def test_of_many_classes_all_texts_show_the_same_and_what_was_decided():
 def test_bars_begin_where_they_begin_whatever_stands_before_them():
     columns = re.search(r"grid-template-columns: ([^;]*);", page([shared("one", a=1.0)], "GenSPP"))
     assert columns and "content" not in columns[1] and "auto" not in columns[1]
+
+
+def test_texts_are_numbered_and_say_whether_their_label_is_right():
+    texts = [rationale("a goal", [0, 1]), rationale("a soup", [0, 1]), rationale("a chip", [0, 1])]
+    names = [("1", "x"), ("u-7", "<y>"), ("3", None)]
+    texts = [replace(t, document=replace(t.document, id=i, label=k)) for t, (i, k) in zip(texts, names, strict=True)]
+    shown = body(*texts)
+    found = re.findall(r'<p class="number">(.*?)</p>', shown)
+    right, wrong = '<span class="right">right</span>', '<span class="wrong">wrong</span>'
+    assert found == [f"1 · {right}", f"2 · u-7 · {wrong}: is &lt;y&gt;", "3"]
+    assert "1 of 2 texts with a label are right." in shown
+    alone = body(rationale("a goal", [0, 1]))
+    assert "with a label" not in alone and re.findall(r'<p class="number">(.*?)</p>', alone) == ["1"]
+
+
+def test_the_page_says_which_model_and_when():
+    made = page([shared("one", a=1.0)], "GenSPP on <i>posts", "2026-01-02")
+    assert "Model: GenSPP on &lt;i&gt;posts. 2026-01-02." in made
+    assert "Model: GenSPP.</span>" in page([shared("one", a=1.0)], "GenSPP")
 
 
 def test_nothing_in_a_text_or_a_label_steers_the_page():

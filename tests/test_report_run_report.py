@@ -142,6 +142,15 @@ def test_nothing_to_warn_of_is_no_warning():
     assert cautions(made([("bad", "b", "b", [1]), ("good", "a", "a", [1])])) == []
 
 
+def test_texts_that_are_cut_are_told():
+    run = made(ROWS)
+    assert not any("are cut" in sentence for sentence in cautions(run))
+    first = run.rationales[0]
+    cut = replace(first, document=first.document.first(2), mask=first.mask[:2])
+    said = "1 of 4 test texts (25.0 %) are cut: what follows is not read, and gold marks there do not count."
+    assert said in cautions(finished([cut, *run.rationales[1:]]))
+
+
 def test_warnings_stand_in_order():
     run = made(ROWS, repeated=2)
     unknown = [replace(one, unknown=(0,)) for one in run.rationales]

@@ -9,9 +9,10 @@ import pytest
 from rich.console import Console
 
 from genspp.data.corpus import as_corpus
+from genspp.harmless import json_line
 from genspp.model.rationale import Rationale
-from genspp.report.harmless import json_line
-from genspp.report.terminal import Messages, Screen, print_rationales
+from genspp.report import terminal
+from genspp.report.terminal import Live, Messages, Screen, duration, early_end, print_rationales
 
 TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # the direction of what follows
 STEERING = "".join(map(chr, (*range(9), *range(11, 32), *range(127, 160)))) + TURNING + "\udfff\ud800"
@@ -82,3 +83,78 @@ def test_json_does_not_steer_the_terminal_and_says_the_same():
     line = json_line(fields)
     assert not set(STEERING) & set(line) and "\n" not in line
     assert json.loads(line) == fields and "§" in line
+
+
+def test_a_text_that_was_not_read_to_its_end_is_noted():
+    cut = rationale("a goal now and then", [0, 1, 0, 0, 0])
+    cut = replace(cut, document=cut.document.first(2), mask=[0, 1])
+    assert printed(cut) == "x   75%  a [[goal]] now and then  (only its first 2 words were read)\n"
+
+
+# ---------------------------------------------------------------------- progress
+
+
+class Clock:
+    """A time that passes only when it is told to."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def shown(steps, monkeypatch, is_terminal: bool = False, every: float = 10.0) -> str:
+    """Return what is printed of phases (words) and steps: (number, seconds, total, seconds until the time is up)."""
+    out, clock = io.StringIO(), Clock()
+    monkeypatch.setattr(terminal, "monotonic", clock)
+    console = Console(file=out, force_terminal=is_terminal, color_system=None, width=200)
+    with Live(console, every) as live:
+        for step in steps:
+            if isinstance(step, str):
+                live.say(step)
+            else:
+                number, seconds, total, left = step
+                clock.now += seconds
+                live({"generation": number, "best_fitness": 2.5, "seconds": seconds}, total, left)
+    return out.getvalue()
+
+
+def test_phases_and_steps_are_lines_where_there_is_no_terminal(monkeypatch):
+    steps = ["reading t.csv", "first generators", (0, 100, 11, None), (1, 4, 11, None), (2, 8, 11, None)]
+    assert shown([*steps, (3, 6, 11, None), (10, 1, 11, None), "scoring\x1b texts"], monkeypatch).splitlines() == [
+        "reading t.csv ...",
+        "first generators ...",
+        "generation 0/10: fitness 2.500, at most 16.7 min left",  # by the only step there is
+        "generation 2/10: fitness 2.500, at most 48 s left",  # by the others; 1 and 3 came too soon for a line
+        "generation 10/10: fitness 2.500, at most 0 s left",
+        "scoring\ufffd texts ...",
+    ]
+
+
+def test_the_time_left_ends_with_the_clock_s(monkeypatch):
+    steps = [(0, 1, 101, 60.0), (1, 2, 101, 59.0), (2, 60, 101, -1.0)]
+    lines = shown(steps, monkeypatch, every=0).splitlines()
+    assert [line.rpartition(", ")[2] for line in lines] == [
+        "at most 60 s left",
+        "at most 59 s left",
+        "at most 0 s left",
+    ]
+
+
+def test_a_terminal_shows_the_same_with_a_bar_below(monkeypatch):
+    seen = shown(["reading t.csv", "first generators", (0, 7, 11, None)], monkeypatch, is_terminal=True)
+    assert "reading t.csv ..." in seen and "first generators ..." in seen
+    assert "generation 0/10: fitness 2.500, at most 70 s left" in seen
+
+
+def test_times_as_people_say_them():
+    assert [duration(seconds) for seconds in (0, 42, 89.4, 150, 7300)] == ["0 s", "42 s", "89 s", "2.5 min", "2.0 h"]
+
+
+def test_what_ended_a_training_is_said_with_how_to_repeat_it():
+    def said(**early):
+        return early_end({"stopped_early": early})
+
+    clock = said(by="time", step="generation", number=7)
+    assert clock == "stopped by the clock (--minutes) after generation 7; --generations 7 repeats it"
+    assert said(by="finish", step="epoch", number=3) == "finished early (genspp finish) after epoch 3"

@@ -8,7 +8,6 @@ Every method can be imported from here by the name of its class.
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from genspp.methods.genspp import GenSPP as GenSPP
     from genspp.model.rationale import Rationale as Rationale
 
-__version__ = version("genspp")
+    __version__: str
 
 __all__ = ["Corpus", "GenSPP", "Rationale", "Rationalizer", "Vectors", "__version__", "read_corpus", "read_glove"]
 
@@ -36,6 +35,10 @@ _PUBLIC = {
 
 def __getattr__(name: str) -> Any:
     """Import the public names when they are asked for: `import genspp` alone does not load torch."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("genspp")
     if name in _PUBLIC:
         return getattr(import_module(_PUBLIC[name]), name)
     if name[:1].isupper():

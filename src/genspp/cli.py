@@ -4,8 +4,9 @@ import errno
 import logging
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -17,7 +18,7 @@ from genspp.data.columns import Columns
 from genspp.data.rows import endings
 from genspp.data.sources import Options, forms
 from genspp.errors import GenSPPError, RowsError, SettingsError
-from genspp.report.harmless import json_line
+from genspp.harmless import json_line
 from genspp.report.terminal import (
     Live,
     Messages,
@@ -78,6 +79,10 @@ def train(
     method: Annotated[str, typer.Option(help="Which method to train; `genspp methods` lists them.")] = "genspp",
     preset: Annotated[str | None, typer.Option(help="sound (default) or paper.")] = None,
     seed: Annotated[int | None, typer.Option(help="Same seed, same result.")] = None,
+    minutes: Annotated[
+        float | None,
+        typer.Option(help="Stop after so long and finish the model; by a clock, so another run may end elsewhere."),
+    ] = None,
     search: Annotated[str | None, typer.Option(help="How the generator is searched for.")] = None,
     generations: Annotated[int | None, typer.Option(help="Generations of the search, at most (60; paper 100).")] = None,
     population: Annotated[int | None, typer.Option(help="Individuals in a generation (6; paper 50).")] = None,
@@ -98,6 +103,7 @@ def train(
     val: Annotated[Path | None, typer.Option(help="A file of validation rows.")] = None,
     test: Annotated[Path | None, typer.Option(help="A file of test rows.")] = None,
     max_length: Annotated[int | None, typer.Option(help="Leave out texts of more tokens.")] = None,
+    truncate: Annotated[int | None, typer.Option(help="Read so many tokens of a text at most, the first ones.")] = None,
     on_bad_row: BadRowOption = "error",
     examples: Annotated[int | None, typer.Option(min=0, help="Test texts to show (10; 0 of hateful ones).")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the run in that folder.")] = False,
@@ -109,12 +115,14 @@ def train(
     named = {
         "preset": preset, "seed": seed, "search": search, "generations": generations, "population": population,
         "hidden": hidden, "cell": cell, "vectors": vectors, "class_weight": class_weight, "engine": engine,
-        "workers": workers, "tokenizer": tokenizer,
+        "workers": workers, "tokenizer": tokenizer, "truncate": truncate,
     }  # fmt: skip
     chosen = assignments(more or [], {name: value for name, value in named.items() if value is not None})
     columns = Columns(text, tokens, label, highlight, split, highlight_form)
     options = Options(columns, val, test, max_length, on_bad_row=on_bad_row)
-    config, data = configure(source, method, options, **chosen)
+    with Live(err) as live:
+        live.say(f"reading {source}")
+        config, data = configure(source, method, options, minutes, **chosen)
     if examples is None:
         examples = 10 if data.source.may_be_shown else 0
     _proceed(Run.create(out_folder, config, force), data, examples)
@@ -123,17 +131,13 @@ def train(
 @app.command()
 def resume(folder: RunArgument) -> None:
     """Go on with a run that was interrupted; the result is the same as if it had not been."""
-    from genspp.app.configure import data_of
-    from genspp.app.runs import Run
-    from genspp.app.train import changed_versions
+    _go_on(folder, finishing=False)
 
-    run = Run.open(folder)
-    if run.finished:
-        err.say(f"{folder} is finished already; see `genspp evaluate {folder}`.")
-        return
-    for change in changed_versions(run):
-        print_warning(err, change)
-    _proceed(run, data_of(run), 0)
+
+@app.command()
+def finish(folder: RunArgument) -> None:
+    """Make a model of the best that an interrupted run has found so far, score it, and end the run there."""
+    _go_on(folder, finishing=True)
 
 
 @app.command()
@@ -193,19 +197,37 @@ def report(
 @app.command()
 def explain(
     folder: RunArgument,
-    texts: Annotated[list[str], typer.Argument(metavar="TEXT...", help="The texts, each in quotes.")],
+    texts: Annotated[
+        list[str] | None, typer.Argument(metavar="TEXT...", help="The texts, each in quotes; - for standard input.")
+    ] = None,
+    file: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help=f"A {endings()} file, or .txt, a text per line; - for standard input."),
+    ] = None,
+    text: TextOption = None,
+    tokens: TokensOption = None,
+    label: LabelOption = None,
+    on_bad_row: BadRowOption = "error",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write one self-contained page.")] = None,
 ) -> None:
-    """Show what the model decides for texts, and the words it decides from."""
-    from genspp.app.predict import explain_typed, open_model
+    """Show what the model decides for texts, typed or of a file, and the words it decides from."""
+    from genspp.app.explain import explain_file, model_name
+    from genspp.app.predict import explain_typed, open_explainer
 
-    model, _ = open_model(folder)
-    rationales = explain_typed(model, texts)
+    if file is None and texts == ["-"]:
+        texts, file = None, "-"
+    if (file is None) == (not texts):
+        raise SettingsError("give texts in quotes, or a file of texts with --file: one of the two.")
+    model, run = open_explainer(folder)
+    if file is None:
+        rationales = explain_typed(model, texts or [])
+    else:
+        rationales = explain_file(model, run, file, Columns(text, tokens, label), on_bad_row)
     if html is not None:
-        from genspp.report.html import write_page
+        from genspp.report.explained import write_page
 
-        write_page(html, rationales, type(model).title)
+        write_page(html, rationales, model_name(model, run), f"{datetime.now():%Y-%m-%d}")
     if as_json:
         for rationale in rationales:
             typer.echo(json_line(rationale.to_json()))
@@ -223,11 +245,21 @@ def predict(
     text: TextOption = None,
     tokens: TokensOption = None,
     on_bad_row: BadRowOption = "error",
+    form: Annotated[
+        str, typer.Option("--format", help="rows, or eraser: what ERASER's scorer reads (FILE may be eraser:FOLDER).")
+    ] = "rows",
 ) -> None:
-    """Give every row of a file its label and highlight; say where nothing is marked, and how many words are unknown."""
-    from genspp.app.predict import predict_file
+    """Give every row of a file its label, highlight and probabilities; say where nothing is marked, or unknown."""
+    if form == "rows":
+        from genspp.app.predict import predict_file
 
-    predict_file(folder, file, out_file, Columns(text, tokens), on_bad_row)
+        predict_file(folder, file, out_file, Columns(text, tokens), on_bad_row)
+    elif form == "eraser":
+        from genspp.app.eraser import predict_eraser
+
+        predict_eraser(folder, file, out_file, Columns(text, tokens), on_bad_row)
+    else:
+        raise SettingsError(f"--format is {form!r}; choose rows or eraser.")
 
 
 @app.command()
@@ -279,7 +311,7 @@ def benchmark(
     """Rebuild the paper's tables and figures; stopped anywhere, the same command goes on from there."""
     from genspp.experiments.benchmark import benchmark as run_benchmark
 
-    with _stoppable("the same command"):
+    with _stoppable(lambda: "go on with the same command"):
         failures = run_benchmark(
             name,
             sources=_list(data),
@@ -320,13 +352,32 @@ def _list(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
+def _go_on(folder: Path, finishing: bool) -> None:
+    from genspp.app.configure import data_of
+    from genspp.app.runs import Run
+    from genspp.app.train import changed_versions
+
+    run = Run.open(folder)
+    if run.finished:
+        err.say(f"{folder} is finished already; see `genspp evaluate {folder}`.")
+        return
+    if finishing:
+        run.finish()
+    for change in changed_versions(run):
+        print_warning(err, change)
+    with Live(err) as live:
+        live.say(f"reading {run.config['data'].get('source')}")
+        data = data_of(run)
+    _proceed(run, data, 0)
+
+
 def _proceed(run: "Run", data: "Data", examples: int) -> None:
     from genspp.app.report import report_outcome
     from genspp.app.train import proceed
 
     for note in data.notes:
         err.say(note)
-    with _stoppable(f"genspp resume {run.folder}"), Live(err) as live:
+    with _stoppable(lambda: run.ways_on), Live(err) as live:
         outcome = proceed(run, data, live)
     print_metrics(out, outcome.metrics)
     print_rationales(out, outcome.rationales[:examples])
@@ -336,12 +387,12 @@ def _proceed(run: "Run", data: "Data", examples: int) -> None:
 
 
 @contextmanager
-def _stoppable(command: str) -> Iterator[None]:
-    """Let Ctrl-C end the work in peace: what was finished is saved already."""
+def _stoppable(ways_on: Callable[[], str]) -> Iterator[None]:
+    """Let Ctrl-C end the work in peace: what was done is saved already. ways_on: says what one may type then."""
     try:
         yield
     except KeyboardInterrupt:
-        err.say(f"stopped; all that was finished is saved. Go on with: {command}")
+        err.say(f"stopped; all that was done is saved: {ways_on()}.")
         raise typer.Exit(INTERRUPTED) from None
 
 

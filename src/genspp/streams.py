@@ -26,6 +26,7 @@ class Purpose(StrEnum):
     WEIGHTS = "weights"  # a network's initial ones
     COMPANIONS = "companions"  # those of networks that are trained beside the model
     ORDER = "order of the rows"  # in an epoch
+    ROWS = "rows of a search"  # where there are many: those of training (0) and of validation (1)
     NOISE = "noise"  # of the masks in an epoch
     SKEW = "skew"  # the seed of all that is drawn for a start that is locked in
     SAMPLE = "sampled highlight"  # of a text, at evaluation

@@ -17,12 +17,16 @@ def train_command(run: Run, classes: int) -> str:
     """Return the command that trains the same model again, with names in the place of local paths."""
     where, method = run.config["data"], run.config["method"]
     kind, source = METHODS[method], find_source(where["source"])
-    settings = estimator_of(run).settings(classes)
+    settings, early = estimator_of(run).settings(classes), run.metrics().get("stopped_early")
+    minutes = None if run.config.get("minutes") is None else f"{run.config['minutes']:g}"
+    if early is not None and early["step"] == "generation":  # what a clock, or a hand, has ended once a number repeats
+        settings, minutes = {**settings, "generations": early["number"]}, None
     preset = {"preset": settings["preset"]}
     usual = kind(**kind.settings_on(source.family, settings["preset"]) | preset).settings(classes)
     own = {"method": method, **preset, "seed": settings["seed"]}
     files = {name: None if where[name] is None else Path(where[name]).name for name in ("val", "test")}
     asked = {**where["columns"], **files, "max_length": where["max_length"], "tokenizer": where["tokenizer"]}
+    asked["minutes"] = minutes
     if where.get("on_bad_row") == "skip":
         asked["on_bad_row"] = "skip"
     words = ["genspp", "train", source.command]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from genspp.app.runs import Run
+from genspp.app.runs import MINUTES, Run
 from genspp.data.columns import Columns
 from genspp.data.corpus import Splits
 from genspp.data.sources import Options, Source, find_source
@@ -17,6 +17,9 @@ from genspp.methods.base import METHODS, Rationalizer
 from genspp.methods.lesson import mark_costs
 from genspp.model.older import completed
 from genspp.settings import parse
+
+# What `configure` takes besides settings.
+_NO_SETTINGS = ("source", "method", "options", "minutes")
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ def assignments(texts: Sequence[str], chosen: Mapping[str, Any]) -> dict[str, An
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise SettingsError(f"--set is {text!r}; give name=value.")
+        if name in _NO_SETTINGS:
+            raise SettingsError(f"--set is {text!r}, but {name} is no setting; `genspp methods` lists those there are.")
         if name in together:
             raise SettingsError(f"{name} is given twice; give it once, as an option of its own or with --set.")
         together[name] = parse(value)
@@ -51,12 +56,15 @@ def assignments(texts: Sequence[str], chosen: Mapping[str, Any]) -> dict[str, An
 
 
 def configure(
-    source: str, method: str = "genspp", options: Options | None = None, **chosen: Any
+    source: str, method: str = "genspp", options: Options | None = None, minutes: float | None = None, **chosen: Any
 ) -> tuple[dict[str, Any], Data]:
     """Return the whole configuration of a run, what goes with its source filled in, and the data it names.
 
-    All that can be wrong with them is found here, before a folder is made.
+    minutes: of training, before it is stopped; None: it goes on to its own end. All that can be wrong with any of it is
+    found here, before a folder is made.
     """
+    if not MINUTES[0](minutes):
+        raise SettingsError(f"minutes is {minutes!r}; it takes {MINUTES[1]}.")
     kind, found, options = METHODS[method], find_source(source), options or Options()
     _check_names(method, kind, chosen)
     options = replace(options, tokenizer=chosen.pop("tokenizer", options.tokenizer))
@@ -84,7 +92,8 @@ def configure(
         "on_bad_row": options.on_bad_row,
         "rows": data.splits.rows,
     }
-    return {"method": method, "settings": settings, "data": where | _fingerprints(data)}, data
+    config = {"method": method, "settings": settings, "data": where | _fingerprints(data)}
+    return config if minutes is None else {**config, "minutes": float(minutes)}, data
 
 
 def data_of(run: Run) -> Data:
@@ -145,7 +154,7 @@ def _read(source: Source, options: Options, estimator: Rationalizer) -> Data:
     """Read the texts, and the vectors of their words where these are in a file."""
     vectors = estimator.vectors
     check_width(vectors, estimator.vector_width)
-    splits = source.load(options)
+    splits = source.load(replace(options, truncate=estimator.truncate))
     if vectors in NAMED:
         return Data(source, splits, vectors)
     # The test rows' words come last: what training sees does not depend on them.

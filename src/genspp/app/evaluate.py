@@ -16,7 +16,8 @@ from genspp.evaluation.evaluate import evaluate
 from genspp.methods.base import Rationalizer
 from genspp.model.rationale import Rationale
 
-SHARES = ("sufficiency", "left_over")  # what training found of its highlights on validation rows
+# What training itself had to say: of its highlights on validation rows, and of its end.
+TOLD = ("sufficiency", "left_over", "stopped_early")
 
 
 def evaluate_folder(
@@ -25,7 +26,8 @@ def evaluate_folder(
     """Return the figures of a folder's model and what it says of each row: its own test rows, or other data."""
     model, run = open_model(folder)
     if source is not None:
-        return evaluate(model, _rows(model, run, source, Options(named or Columns(), on_bad_row=on_bad_row)))
+        options = Options(named or Columns(), on_bad_row=on_bad_row, truncate=model.truncate)
+        return evaluate(model, _rows(model, run, source, options))
     if run is None:
         raise RunError("a model folder by itself has no test rows; name the data to evaluate on.")
     return evaluate_run(model, run, data_of(run).splits)
@@ -40,8 +42,8 @@ def evaluate_run(model: Rationalizer, run: Run, splits: Splits) -> tuple[dict[st
         found = {name: written[name] for name in beside.FIGURES}
     else:
         found = references_of(run, splits, rate)
-    shares = {name: written[name] for name in SHARES if name in written}
-    return beside.together(metrics | shares, found), rationales
+    told = {name: written[name] for name in TOLD if name in written}
+    return beside.together(metrics | told, found), rationales
 
 
 def references_of(run: Run, splits: Splits, rate: float) -> dict[str, float | None]:

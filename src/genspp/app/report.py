@@ -13,7 +13,7 @@ from genspp.app.evaluate import evaluate_run
 from genspp.app.predict import open_finished
 from genspp.app.runs import Run
 from genspp.app.train import Outcome
-from genspp.errors import RunError, SettingsError
+from genspp.errors import SettingsError
 from genspp.evaluation.answers import Audit
 from genspp.evaluation.verdicts import from_json
 from genspp.files import write_text
@@ -21,6 +21,7 @@ from genspp.methods.base import METHODS
 from genspp.model.rationale import Rationale
 from genspp.report.html import comparison_page, report_page
 from genspp.report.run_report import Finished
+from genspp.report.terminal import early_end
 
 
 def write_report(folders: Sequence[Path], out: Path | None = None) -> Path:
@@ -56,7 +57,7 @@ def _gather(folder: Path, audited: bool = False) -> Finished:
 def _finished(
     run: Run, data: Data, metrics: dict[str, Any], rationales: list[Rationale], audit: Audit | None
 ) -> Finished:
-    name, log = run.folder.resolve().name, _read_log(run)
+    name, log = run.folder.resolve().name, run.lines()
     method = METHODS[run.config["method"]].title
     return Finished(
         name=name,
@@ -66,7 +67,7 @@ def _finished(
             "Method": _method_line(run),
             "Seed": str(run.config["settings"]["seed"]),
             "Command": train_command(run, len(rationales[0].probabilities)),
-            "Time": _time_line(run, log),
+            "Time": _time_line(run, metrics),
             "Run": f"{name}, made with genspp {run.config['versions'].get('genspp')}",
         },
         tokenizer=data.splits.tokenizer,
@@ -82,6 +83,8 @@ def _data_line(run: Run, data: Data) -> str:
     rows, columns = data.splits.rows, {**run.config["data"]["columns"], "highlight_form": None}
     named = [f"{name} in “{column}”" for name, column in columns.items() if column is not None]
     counts = f"{rows['train']:,} training, {rows['val']:,} validation and {rows['test']:,} test texts"
+    if (most := run.config["settings"].get("truncate")) is not None:
+        named.append(f"of every text its first {most} tokens at most")
     return "; ".join([f"{data.source.command}: {counts}", *named])
 
 
@@ -91,20 +94,13 @@ def _method_line(run: Run) -> str:
     return f"{METHODS[run.config['method']].title}, preset {settings['preset']}{search}"
 
 
-def _time_line(run: Run, log: Sequence[dict[str, Any]]) -> str:
-    """Return how long training took, and when the figures were written."""
+def _time_line(run: Run, metrics: dict[str, Any]) -> str:
+    """Return how long training took, what ended it before its own end, and when the figures were written."""
     ended = datetime.fromtimestamp((run.folder / "metrics.json").stat().st_mtime, UTC)
-    seconds = round(sum(line.get("seconds", 0) for line in log))
+    seconds = round(run.logged_seconds())
     took = f"{seconds // 60} min {seconds % 60} s" if seconds >= 60 else f"{seconds} s"
-    return f"{took} of training; figures of {ended:%Y-%m-%d %H:%M} UTC"
-
-
-def _read_log(run: Run) -> list[dict[str, Any]]:
-    path = run.folder / "log.jsonl"
-    try:
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    except (OSError, ValueError):
-        raise RunError(f"{path} cannot be read; put a whole copy back, or start the run again.") from None
+    stopped = f", {early_end(metrics)}" if "stopped_early" in metrics else ""
+    return f"{took} of training{stopped}; figures of {ended:%Y-%m-%d %H:%M} UTC"
 
 
 def _read_audit(run: Run) -> Audit | None:

@@ -1,10 +1,10 @@
 """The run folder: what was asked for, how it went, where to go on.
 
-    config.json            settings, where the data came from and its fingerprint, versions
-    log.jsonl              one line per generation (or epoch)
+    config.json            settings, where the data came from and its fingerprint, versions, minutes if they are limited
+    log.jsonl              one line per generation (or epoch), with its seconds
     checkpoint.safetensors the state after the last finished one
     model/                 the trained model
-    metrics.json           its figures on the test rows
+    metrics.json           its figures on the test rows; where training was stopped early, by what and after which step
     predictions.jsonl      its labels and masks on the test rows, by id
     audit.json             what `genspp audit` found, if it was asked
     report.html            all of it for people, test texts included (not unasked where these are hateful)
@@ -16,10 +16,10 @@ kill at any moment costs one generation at most and leaves no trace in what foll
 import json
 import os
 import platform
-from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from time import monotonic
+from typing import Any, Protocol
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -28,9 +28,9 @@ from safetensors.numpy import load, save
 import genspp
 from genspp.errors import RunError
 from genspp.files import naming, sha256, write_bytes, write_json
+from genspp.settings import Check, number, optional
 
-Listener = Callable[[dict[str, Any], int], None]
-
+MINUTES: Check = optional(number(0, open_ends=True))  # of training, before it is stopped
 # What a run makes beside its model; none of it outlives the run.
 _MADE = (
     "checkpoint.safetensors", "log.jsonl", "metrics.json", "predictions.jsonl", "audit.json", "report.html",
@@ -43,16 +43,35 @@ _DATA = {
     "tokenizer": str | None, "on_bad_row": str, "rows": dict, "fingerprint": str, "vectors_sha256": str,
 }  # fmt: skip
 _ANYWHERE = ("workers",)  # settings that change no result: a run may go on with others
+_EARLY = {"by": str, "step": str, "number": int}  # what figures say of a training that was stopped early
+
+
+class Listener(Protocol):
+    """Whoever is told how a training goes."""
+
+    def say(self, what: str) -> None:
+        """Take in a few words what is done from now on."""
+        ...
+
+    def __call__(self, line: dict[str, Any], total: int, left: float | None) -> None:
+        """Take a line of the log, how many there will be at most, and the seconds until the time is up, if it is."""
+        ...
 
 
 class Run:
-    """A run folder, and the recorder that a method writes to it with."""
+    """A run folder, and the recorder that a method writes to it with.
+
+    stopped_by: what ended training before its own end, `time` or `finish`; None: nothing did.
+    """
 
     def __init__(self, folder: Path, config: dict[str, Any]) -> None:
         self.folder = folder
         self.config = config
-        self.listener: Listener | None = None
+        self.stopped_by: str | None = None
+        self._listener: Listener | None = None
+        self._finishing = False
         self._lines = 0
+        self._earlier, self._began = 0.0, monotonic()
 
     @classmethod
     def create(cls, folder: Path, config: dict[str, Any], force: bool = False) -> "Run":
@@ -104,6 +123,17 @@ class Run:
         """Whether the run has come to its end."""
         return bool(self.metrics())
 
+    @property
+    def begun(self) -> bool:
+        """Whether there is a step to go on from."""
+        return self._checkpoint.exists()
+
+    @property
+    def ways_on(self) -> str:
+        """What to type for a run that was interrupted."""
+        go_on = f"go on with `genspp resume {self.folder}`"
+        return f"{go_on}, or take the model so far with `genspp finish {self.folder}`" if self.begun else go_on
+
     def metrics(self) -> dict[str, Any]:
         """Return the figures that were written last; nothing where there are none, or no whole file of them."""
         try:
@@ -111,13 +141,49 @@ class Run:
         except (FileNotFoundError, ValueError, RecursionError):
             return {}
         figures = [written.get(name) for name in ("clf_f1", "selection_rate")] if isinstance(written, dict) else [None]
-        return written if all(isinstance(figure, int | float) for figure in figures) else {}
+        whole = all(isinstance(figure, int | float) for figure in figures)
+        early = written.get("stopped_early") if whole else None
+        if early is not None:
+            known = isinstance(early, dict) and early.keys() == _EARLY.keys()
+            whole = known and all(isinstance(early[name], kind) for name, kind in _EARLY.items())
+        return written if whole else {}
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Return the log."""
+        path = self.folder / "log.jsonl"
+        try:
+            lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        except (OSError, ValueError, RecursionError):
+            lines = [None]
+        if not all(isinstance(line, dict) and isinstance(line.get("seconds", 0), int | float) for line in lines):
+            raise RunError(f"{path} cannot be read; put a whole copy back, or start the run again.")
+        return lines
+
+    def logged_seconds(self) -> float:
+        """Return how long all steps in the log took."""
+        return sum(float(line.get("seconds", 0)) for line in self.lines())
 
     # ------------------------------------------------------------------ the recorder
 
+    @property
+    def _checkpoint(self) -> Path:
+        return self.folder / "checkpoint.safetensors"
+
+    def begin(self, listener: Listener | None = None) -> None:
+        """Start the clock of a session, in which somebody is told how it goes."""
+        self._listener, self._began = listener, monotonic()
+
+    def finish(self) -> None:
+        """Let what follows end with the best that was found so far; there must be something."""
+        if not self.begun:
+            raise RunError(
+                f"{self.folder} has nothing to finish yet: no step of its training was done; {self.ways_on}."
+            )
+        self._finishing = True
+
     def restore(self) -> dict[str, Any] | None:
         """Return the state after the last finished generation, and cut the log to it."""
-        path = self.folder / "checkpoint.safetensors"
+        path = self._checkpoint
         log = self.folder / "log.jsonl"
         if not path.exists():
             log.unlink(missing_ok=True)
@@ -133,7 +199,13 @@ class Run:
         if len(kept) < self._lines or not b"".join(kept).endswith(b"\n"):
             raise RunError(f"{log} has lost lines that {path} counts on; start the run again with --force.")
         write_bytes(log, b"".join(kept))
+        self._earlier = self.logged_seconds()
         return state
+
+    def say(self, what: str) -> None:
+        """Pass on what is done from now on."""
+        if self._listener is not None:
+            self._listener.say(what)
 
     def record(self, line: dict[str, Any], state: dict[str, Any], total: int) -> None:
         """Log a line, then save the state behind it."""
@@ -144,9 +216,23 @@ class Run:
             os.fsync(log.fileno())
         self._lines += 1
         state = {**state, "lines": self._lines, "config": self._digest()}
-        write_checkpoint(self.folder / "checkpoint.safetensors", state)
-        if self.listener is not None:
-            self.listener(line, total)
+        write_checkpoint(self._checkpoint, state)
+        if self._listener is not None:
+            self._listener(line, total, self._left())
+
+    def enough(self) -> bool:
+        """Tell whether to stop now: never before a step was recorded, then when asked to finish, or the time is up."""
+        left = self._left()
+        if self._lines and self._finishing:
+            self.stopped_by = "finish"
+        elif self._lines and left is not None and left <= 0:
+            self.stopped_by = "time"
+        return self.stopped_by is not None
+
+    def _left(self) -> float | None:
+        """Return the seconds until the time is up: steps of earlier sessions count, and all of this one does."""
+        minutes = self.config.get("minutes")
+        return None if minutes is None else 60 * minutes - self._earlier - (monotonic() - self._began)
 
     def _digest(self) -> str:
         """Return a checksum of what a checkpoint depends on."""
@@ -162,6 +248,8 @@ def _wrong_field(config: Any) -> str | None:
     for name, kind in _CONFIG.items():
         if not isinstance(config.get(name), kind):
             return name
+    if not MINUTES[0](config.get("minutes")):
+        return "minutes"
     for name, value in config["data"].items():
         if name in _DATA and (not isinstance(value, _DATA[name]) or isinstance(value, bool)):
             return f"data.{name}"

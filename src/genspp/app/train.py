@@ -10,7 +10,10 @@ from genspp.app.runs import Listener, Run, versions
 from genspp.evaluation.beside import together
 from genspp.evaluation.evaluate import evaluate
 from genspp.files import write_json, write_text
+from genspp.model.card import model_card
+from genspp.model.folder import load_folder, write_card
 from genspp.model.rationale import Rationale
+from genspp.report.terminal import METRICS
 
 
 @dataclass(frozen=True)
@@ -24,16 +27,31 @@ class Outcome:
 def proceed(run: Run, data: Data | None = None, listener: Listener | None = None) -> Outcome:
     """Take a run to its metrics, which are written last. No text is repeated in these files."""
     data = data or data_of(run)
-    run.listener = listener
+    run.begin(listener)
     model = estimator_of(run).set_params(vectors=data.vectors)
     model.fit(data.splits.train, validation=data.splits.val, recorder=run)
     model.save(run.model_folder)
+    run.say("scoring the test texts")
     metrics, rationales = evaluate(model, data.splits.test)
-    metrics = together(metrics | model.shares_, references_of(run, data.splits, metrics["selection_rate"]))
+    metrics |= model.shares_
+    if run.stopped_by is not None:
+        step, number = next(iter(model.history_[-1].items()))
+        metrics["stopped_early"] = {"by": run.stopped_by, "step": step, "number": number}
+    metrics = together(metrics, references_of(run, data.splits, metrics["selection_rate"]))
     lines = (json.dumps(_prediction(rationale), ensure_ascii=False) + "\n" for rationale in rationales)
     write_text(run.folder / "predictions.jsonl", "".join(lines))
+    _write_card(run, data, metrics)
     write_json(run.folder / "metrics.json", metrics)
     return Outcome(metrics, rationales)
+
+
+def _write_card(run: Run, data: Data, metrics: dict[str, Any]) -> None:
+    """Say on the model's card what it was trained on, and how it scored."""
+    scores = [(name.strip(), f"{100 * value:.2f} %", meaning) for key, name, meaning in METRICS
+              if (value := metrics.get(key)) is not None]  # fmt: skip
+    saved = load_folder(run.model_folder)
+    card = model_card(saved, data.source.called, data.splits.rows, scores, metrics["warnings"])
+    write_card(run.model_folder, card)
 
 
 def changed_versions(run: Run) -> list[str]:

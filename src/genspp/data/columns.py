@@ -66,6 +66,14 @@ def find_columns(raw: RawRows, columns: Columns, *, labels: bool = True, split: 
     )
 
 
+def find_label(raw: RawRows, named: str | None, known: str | None) -> str | None:
+    """Return the column of labels: the one that is named; else that of the training data, if it is there."""
+    if named is not None:
+        return _find(raw, named, "label", True)
+    alike = _alike(raw, known or "label")
+    return alike[0] if len(alike) == 1 else None
+
+
 def _alike(raw: RawRows, name: str) -> list[str]:
     """Return the column of that name or else all that differ from it by blanks and capitals only."""
     if name in raw.fieldnames:

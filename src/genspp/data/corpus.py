@@ -28,7 +28,9 @@ class Document:
 
     text: as it was given; where tokens were given, those joined. spans: the (start, end) of every token in it.
     label: a string where a file was read, of any kind in Python. highlight: the gold mask over the tokens, for
-    evaluation only. Both are `None` where there is none.
+    evaluation only. Both are `None` where there is none. unread: how many tokens follow in the text that are not read.
+    made_of: where it is put together from named documents, the name of each and the numbers of its tokens, first and
+    behind the last.
     """
 
     id: str
@@ -37,6 +39,14 @@ class Document:
     spans: tuple[Span, ...]
     label: Any = None
     highlight: tuple[int, ...] | None = None
+    unread: int = 0
+    made_of: tuple[tuple[str, int, int], ...] = ()
+
+    def first(self, most: int) -> "Document":
+        """Return the document with so many of its tokens at most; its text stays whole."""
+        tokens, highlight = self.tokens[:most], None if self.highlight is None else self.highlight[:most]
+        unread = self.unread + len(self.tokens) - len(tokens)
+        return replace(self, tokens=tokens, spans=self.spans[:most], highlight=highlight, unread=unread)
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,12 @@ class Corpus:
             for document in self.documents
         ]
 
+    def truncated(self, most: int | None) -> "Corpus":
+        """Return the corpus with so many tokens of every text at most; the same one where none has more."""
+        if most is None or all(len(document.tokens) <= most for document in self.documents):
+            return self
+        return replace(self, documents=tuple(document.first(most) for document in self.documents))
+
     def keys(self, tokenizer: str) -> list[list[str]]:
         """Return every document's tokens in the form in which a model of that tokeniser looks them up."""
         key = Tokenizer(tokenizer).key
@@ -83,6 +99,14 @@ def as_corpus(texts: Texts, tokenizer: str = "words", labels: Sequence[Any] | No
     if not len(corpus):
         raise DataError("there are no texts; give at least one.")
     return corpus if labels is None else _with_labels(corpus, labels)
+
+
+def truncated_note(corpora: Sequence[Corpus], most: int | None) -> tuple[str, ...]:
+    """Return what to tell about texts of which only the first tokens are read, if there are any."""
+    unread = [document.unread > 0 for corpus in corpora for document in corpus]
+    if not any(unread):
+        return ()
+    return (f"{sum(unread):,} of {len(unread):,} texts cut to their first {most} tokens (--truncate).",)
 
 
 def column_names(table: Any) -> list[Any] | None:
@@ -157,6 +181,11 @@ class Splits:
     val: Corpus
     test: Corpus
     notes: tuple[str, ...] = field(default=())
+
+    def truncated(self, most: int | None) -> "Splits":
+        """Return the parts with so many tokens of every text at most, and a note on how many had more."""
+        train, val, test = (part.truncated(most) for part in (self.train, self.val, self.test))
+        return Splits(train, val, test, (*self.notes, *truncated_note((train, val, test), most)))
 
     @property
     def tokenizer(self) -> str:

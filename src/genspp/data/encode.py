@@ -32,6 +32,13 @@ class Encoded:
         """The number of tokens of every text."""
         return np.diff(self.starts)
 
+    def take(self, rows: npt.NDArray[np.int64]) -> "Encoded":
+        """Return some of the texts, in the order of `rows`."""
+        lengths = self.lengths[rows]
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        tokens = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], lengths)
+        return Encoded(self.ids[tokens], starts, self.labels[rows])
+
     def padded(self, rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
         """Return ids and the mask of real tokens of some rows, (rows, longest), padded with 0 and False."""
         return pad(self.ids, self.starts, rows)

@@ -9,9 +9,11 @@ from typing import Any
 from genspp import files
 from genspp.data.faults import Faults
 from genspp.data.formats import FORMATS, Row
+from genspp.data.formats.text import decode
 from genspp.errors import DataError, SettingsError
 
 STANDARD = "-"  # standard input or output
+LINES = "txt"  # what a file of one text per line is called, and how its name ends
 
 
 @dataclass(frozen=True)
@@ -53,15 +55,18 @@ def _content(path: Path | str) -> bytes:
         raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
 
 
-def read_raw(path: Path | str, keep_broken: bool = False) -> RawRows:
+def read_raw(path: Path | str, keep_broken: bool = False, *, lines: bool = False) -> RawRows:
     """Read a file; `-` is standard input, JSON lines if it begins with `{`, else CSV.
 
-    Rows that cannot be read are refused, all in one go, unless they are to be kept in `broken`.
+    Rows that cannot be read are refused, all in one go, unless they are to be kept in `broken`. lines: a file that ends
+    in .txt, and standard input that is no JSON, hold one text per line, which are rows with a column `text`.
     """
     content, name = _content(path), "standard input" if str(path) == STANDARD else str(path)
     chosen = format_of(path)
     if str(path) == STANDARD:
         chosen = "jsonl" if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else "csv"
+    if lines and (Path(path).suffix.lower() == f".{LINES}" or (str(path) == STANDARD and chosen == "csv")):
+        return _lines(name, content)
     if chosen is None:
         raise DataError(f"{name} does not end in {endings()}; rename or convert it.")
     kind = FORMATS[chosen]
@@ -72,6 +77,15 @@ def read_raw(path: Path | str, keep_broken: bool = False) -> RawRows:
     if not rows:
         raise DataError(f"{name} has no rows.")
     return RawRows(name, chosen, fieldnames, tuple(rows), kind.counted, faults.reasons)
+
+
+def _lines(name: str, content: bytes) -> RawRows:
+    """Return the lines of a file as rows; blank ones are skipped."""
+    texts = enumerate((line.removesuffix("\r") for line in decode(name, content).split("\n")), start=1)
+    rows = tuple(Row(number, {"text": text}) for number, text in texts if text.strip())
+    if not rows:
+        raise DataError(f"{name} has no rows.")
+    return RawRows(name, LINES, ("text",), rows)
 
 
 def output_format(path: Path | str, input_format: str) -> str:

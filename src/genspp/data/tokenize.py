@@ -3,7 +3,8 @@
 Three, each a name that is stored with a model:
 
 - `words` (the default): a run of letters, digits, marks and underscores is a token, and an apostrophe or hyphen
-  between two of them does not end it (`don't`, `T-shirt`); every other visible character is a token of its own,
+  between two of them does not end it (`don't`, `T-shirt`); a letter of a script that is written without spaces
+  (Chinese, Japanese, Thai and the like) is a token of its own, with its marks; so is every other visible character,
   with the modifiers that follow an emoji attached to it. Words are looked up in lower case.
 - `spaces`: whatever stands between white space. For texts that were tokenised before.
 - `characters`: every character, white space included. For the Toy data.
@@ -23,14 +24,23 @@ NAMES = ("words", "spaces", "characters")
 _JOINERS = frozenset("'’-")
 _EMOJI_TAIL = re.compile("[\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff]")
 _ZERO_WIDTH_JOINER = "\u200d"
+# Scripts that are written without spaces between words: Thai, Lao, Burmese, Khmer, kana, Chinese characters.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
+)
 
 
 @lru_cache(maxsize=65536)
 def _kind(character: str) -> str:
-    """`w` inside a word, `s` white space, `p` a token of its own."""
+    """`w` inside a word, `m` a mark in it, `c` a letter that is a word, `s` white space, `p` a token of its own."""
     if character.isspace():
         return "s"
-    if character == "_" or unicodedata.category(character)[0] in "LNM":
+    if unicodedata.category(character)[0] == "M":
+        return "m"
+    if unicodedata.category(character)[0] in "LN" and _UNSPACED.match(character):
+        return "c"
+    if character == "_" or unicodedata.category(character)[0] in "LN":
         return "w"
     return "p" if unicodedata.category(character)[0] in "PS" else "s"
 
@@ -45,8 +55,11 @@ def _word_spans(text: str) -> list[Span]:
             continue
         start = i
         i += 1
-        if kinds[start] == "w":
-            while i < n and (kinds[i] == "w" or (text[i] in _JOINERS and i + 1 < n and kinds[i + 1] == "w")):
+        if kinds[start] in "wm":
+            while i < n and (kinds[i] in "wm" or (text[i] in _JOINERS and i + 1 < n and kinds[i + 1] in "wm")):
+                i += 1
+        elif kinds[start] == "c":
+            while i < n and kinds[i] == "m":
                 i += 1
         else:
             while i < n:

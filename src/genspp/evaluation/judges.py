@@ -19,7 +19,7 @@ from genspp.methods.arguments import class_numbers, class_weights
 from genspp.methods.base import Rationalizer
 from genspp.model.inference import classify, select
 from genspp.model.networks import Pair, Predictor, Shape
-from genspp.model.weights import load_flat
+from genspp.model.weights import load_flat, on_kernels
 from genspp.population.compiled import CompiledEvaluator
 from genspp.population.evaluator import Task, Training, random_mask
 from genspp.streams import Purpose, seed_of
@@ -57,11 +57,11 @@ class Subject:
     def says(self, texts: Marked, predictor: Predictor | None = None) -> npt.NDArray[np.float64]:
         """Return the probabilities, (texts, classes), that the model's or another predictor gives at the marks."""
         pair = self.model if predictor is None else Pair(self.model.vectors, self.model.generator, predictor)
-        return classify(pair, texts.data, texts.mask)
+        return classify(on_kernels(pair), texts.data, texts.mask)
 
     def choosing(self, texts: Encoded) -> Marked:
         """Return texts with the highlights that the model's generator chooses."""
-        return Marked(texts, select(self.model, texts))
+        return Marked(texts, select(on_kernels(self.model), texts))
 
     def judge(self, number: int, train: Marked, val: Marked, *, skipping: bool) -> Predictor:
         """Train a predictor from scratch behind the marks of labelled texts."""
@@ -73,7 +73,7 @@ class Subject:
         evaluator = CompiledEvaluator(task, workers=1)
         try:
             seed = seed_of(self.seed, Purpose.AUDIT_JUDGES, number)
-            trained = evaluator.train_predictor(train.mask, val.mask, seed, training)
+            (trained,) = evaluator.train_predictors(train.mask, val.mask, [seed], training)
         finally:
             evaluator.close()
         predictor = task.predictor()
@@ -111,7 +111,7 @@ def subject_of(model: Rationalizer, splits: Splits) -> Subject:
     pair = Pair(torch.from_numpy(table), own.generator, own.predictor, own.sampled, own.share).eval()
 
     def marked(data: Encoded) -> Marked:
-        return Marked(data, select(pair, data))
+        return Marked(data, select(on_kernels(pair), data))
 
     return Subject(
         model=pair,

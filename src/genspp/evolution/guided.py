@@ -6,7 +6,8 @@ follow a code that generator and predictor share; a fresh predictor does not kno
 
 How a child climbs (steps, rate, pressure to select little, noise) it inherits, changed a little, so that what works
 spreads.
-The best individual is judged again in every generation, and its evaluations are averaged: luck does not last.
+The best individual is judged again in every generation, and its evaluations are averaged: luck does not last. Of the
+descendants of one of the first individuals only some survive, so that a good start does not crowd out a better one.
 """
 
 from collections.abc import Mapping
@@ -31,6 +32,7 @@ _FEWEST, _MOST = 5, 600  # steps
 _COLDEST, _HOTTEST = 0.2, 5.0
 _AFRESH = 0.25  # the share of the children that climb between readers instead, which know no generator
 _SPREAD = 2.0  # the first manners differ more
+_KIN = 0.5  # the share of the survivors that may descend from the same one of the first individuals
 _GAIN = 0.01  # of the cost: less is no improvement
 
 
@@ -54,6 +56,8 @@ class GuidedSearch(Search):
         self._stream = stream(settings["seed"], Purpose.SEARCH)
         self._manners = np.zeros((0, 4))  # of the individuals, and `_asked_manners` of those that were asked for
         self._asked_manners = self._manners
+        self._founders = np.zeros(0, np.int64)  # which of the first individuals each descends from
+        self._asked_founders = self._founders
         self._judged = np.zeros(0, np.int64)  # how often each was judged
         self._best_cost, self._stalled = np.inf, 0
 
@@ -68,6 +72,7 @@ class GuidedSearch(Search):
         if self.generation < 0:
             genomes = self.draw(2 * self.settings["population"])
             self._asked_manners = self._changed(np.tile(first, (len(genomes), 1)), _SPREAD)
+            self._asked_founders = np.arange(len(genomes))
             return genomes
         parents = self._stream.integers(len(self.individuals), size=self.settings["population"])
         manners = self._changed(self._manners[parents])
@@ -85,26 +90,37 @@ class GuidedSearch(Search):
         ]
         assert self.climb is not None
         children = self.climb(self.individuals.genomes[parents], climbs)
-        self._asked_manners = manners
+        self._asked_manners, self._asked_founders = manners, self._founders[parents]
         return np.concatenate([children, self.individuals.genomes[:1]])
 
     def _learn(self, told: Individuals) -> None:
         """Average what the best individual was judged to be worth, and keep the best."""
         if self.generation == 0:
-            everybody, manners = told, self._asked_manners
+            everybody, manners, founders = told, self._asked_manners, self._asked_founders
             judged = np.ones(len(told), np.int64)
         else:
             children = told.take(slice(len(told) - 1))
             everybody = self._averaged(told.take(slice(len(told) - 1, None))).join(children)
             manners = np.concatenate([self._manners, self._asked_manners])
+            founders = np.concatenate([self._founders, self._asked_founders])
             judged = np.concatenate([self._judged, np.ones(len(children), np.int64)])
             judged[0] += 1
-        order = np.argsort(-self.fitness(everybody), kind="stable")[: self.settings["population"]]
+        order = self._survivors(np.argsort(-self.fitness(everybody), kind="stable"), founders)
         self.individuals, self._manners, self._judged = everybody.take(order), manners[order], judged[order]
+        self._founders = founders[order]
         cost = self.objective.cost(self.best().evaluation)
         better = cost < self._best_cost * (1 - _GAIN)
         self._stalled = 0 if better else self._stalled + 1
         self._best_cost = cost if better else self._best_cost
+
+    def _survivors(self, ranked: npt.NDArray[np.int64], founders: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return who lives on, best first: of one founder's descendants no more than some, while there are others."""
+        wanted, most = self.settings["population"], max(1, int(_KIN * self.settings["population"]))
+        kin = np.array(
+            [np.count_nonzero(founders[ranked[:place]] == founders[one]) for place, one in enumerate(ranked)]
+        )
+        chosen = np.concatenate([ranked[kin < most], ranked[kin >= most]])[:wanted]
+        return np.asarray(chosen[np.argsort(np.argsort(ranked)[chosen], kind="stable")])
 
     def _averaged(self, again: Individuals) -> Individuals:
         """Return the individuals, the evaluation of the first one averaged with a further one."""
@@ -127,6 +143,7 @@ class GuidedSearch(Search):
             "stream": self._stream.bit_generator.state,
             "manners": self._manners,
             "judged": self._judged,
+            "founders": self._founders,
             "best_cost": self._best_cost,
             "stalled": self._stalled,
         }
@@ -134,4 +151,5 @@ class GuidedSearch(Search):
     def _remember(self, memory: Mapping[str, Any]) -> None:
         self._stream.bit_generator.state = memory["stream"]
         self._manners, self._judged = np.asarray(memory["manners"]), np.asarray(memory["judged"])
+        self._founders = np.asarray(memory["founders"])
         self._best_cost, self._stalled = float(memory["best_cost"]), int(memory["stalled"])

@@ -16,7 +16,7 @@ FULL_RECIPE, PAPERS = "full", "paper-operators"
 # What of preset `paper` makes up the paper's fitness and operators; vectors, sizes and budgets stay those of `sound`.
 _PAPERS_OWN = (
     *("objective", "epsilon", "threshold", "normalise_loss"),
-    *("search", "start", "readers", "skip_gaps"),
+    *("search", "start", "readers", "skip_gaps", "beliefs"),
 )
 
 
@@ -38,6 +38,8 @@ VARIANTS = {
     "gaps": Variant("Predictor sees gaps", "A predictor that skips gaps", {"skip_gaps": False}),
     "no-adversary": Variant("No adversary", "The adversary", {"completeness": 0.0}),
     "no-readers": Variant("No readers", "Judges that start from readers", {"readers": False}),
+    "labels": Variant("Labels, not beliefs", "Judges measured against beliefs", {"beliefs": False}),
+    "one-predictor": Variant("One predictor", "Committees of final and full-text predictors", {"predictors": 1}),
     "no-gradient": Variant("No gradient", "Children that climb by gradient", {"search": "genetic"}, equal=True),
     "random-start": Variant("Random start", "First generators that know the task", {"start": "random"}),
     "no-columns": Variant("No label columns", "Vectors that know the labels", {"label_columns": False}),

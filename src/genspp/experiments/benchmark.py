@@ -29,7 +29,7 @@ from genspp.experiments.board import Board
 from genspp.experiments.grid import FULL, QUICK, Effort, Trial, expand, expected_seconds, longest_first
 from genspp.experiments.names import REFERENCES, data_name, family
 from genspp.experiments.page import FIGURES, write_tables
-from genspp.experiments.pool import Failure, Overview, duration, run_all
+from genspp.experiments.pool import Failure, Overview, run_all
 from genspp.experiments.results import GRIDS, Result, read_result, read_results
 from genspp.experiments.sparsity import levels
 from genspp.experiments.telling import read_facts
@@ -37,6 +37,7 @@ from genspp.experiments.trial import finish
 from genspp.experiments.untrained import untrained_file, write_untrained
 from genspp.files import write_json
 from genspp.report.result_table import mean_std
+from genspp.report.terminal import duration
 from genspp.settings import PRESETS
 
 SEEDS = {"ablation": 3, "alpha": 3}

@@ -5,7 +5,6 @@ fed back. Afterwards each is asked for its highlights: of validation rows for R,
 cost is judged by fresh predictors, under one recipe whatever recipe the search had.
 """
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -23,7 +22,6 @@ from genspp.errors import RunError
 from genspp.evaluation.judges import subject_of
 from genspp.evaluation.metrics import hl_f1, selection_rate
 from genspp.files import write_bytes
-from genspp.model.inference import select
 from genspp.model.weights import load_flat
 
 Judge = Callable[[Mask, Mask], Mapping[str, float]]
@@ -36,10 +34,6 @@ class FollowedRun(Run):
         """Keep the generator, then log the line: every line has one, whenever the run is killed."""
         write_bytes(self._best(line), np.ascontiguousarray(state["generator"], np.float32).tobytes())
         super().record(line, state, total)
-
-    def lines(self) -> list[dict[str, Any]]:
-        """Return the log."""
-        return [json.loads(line) for line in (self.folder / "log.jsonl").read_text(encoding="utf-8").splitlines()]
 
     def best(self, line: dict[str, Any]) -> bytes:
         """Return the weights of the generator after a line of the log, as bytes."""
@@ -89,7 +83,7 @@ def curve_of(run: FollowedRun, data: Data, judge: Judge) -> Curve:
     @cache
     def look(genome: bytes) -> tuple[float, ...]:
         load_flat(subject.model.generator, np.frombuffer(genome, np.float32))
-        train, val, test = (select(subject.model, part.data) for part in (subject.train, subject.val, subject.test))
+        train, val, test = (subject.choosing(part.data).mask for part in (subject.train, subject.val, subject.test))
         judged, found = judge(train, val), hl_f1(subject.test.data.split(test), gold)
         rate = selection_rate(subject.val.data.split(val))
         return judged["cost"], judged["left_over"], rate, math.nan if found is None else found

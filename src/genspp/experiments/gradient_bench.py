@@ -33,7 +33,8 @@ from genspp.experiments.torch_texts import PaddedTexts
 from genspp.files import write_json
 from genspp.methods import METHODS
 from genspp.methods.gradient import GradientRationalizer
-from genspp.model.inference import one_thread
+from genspp.methods.recorder import Forgetful
+from genspp.model.networks import one_thread
 from genspp.population.evaluator import Task
 from genspp.streams import epoch_order
 
@@ -107,7 +108,7 @@ def _padded(texts: Texts, model: GradientRationalizer) -> PaddedTexts:
     return PaddedTexts(encode(texts.tokens, vectors.index, UNKNOWN, labels.astype(np.int32)), vectors.table)
 
 
-class Clock:
+class Clock(Forgetful):
     """A recorder that takes the time of a model's epochs, and after every round of them of one by torch."""
 
     def __init__(self, name: str, model: GradientRationalizer, case: Case, *, alone: bool) -> None:

@@ -22,6 +22,7 @@ from rich.text import Text
 
 from genspp.experiments.grid import Trial
 from genspp.experiments.results import read_result
+from genspp.report.terminal import duration
 
 _ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -100,17 +101,6 @@ class Overview:
             table.add_row(name, step, duration(monotonic() - started), Text(line.get("text", ""), style="dim"))
         left = self._left()
         return Group(Text(counts + (f", {left}" if left else ""), style="bold"), table)
-
-
-def duration(seconds: float) -> str:
-    """Return a time as people say it.
-
-    >>> duration(42), duration(150), duration(7300)
-    ('42 s', '2.5 min', '2.0 h')
-    """
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 async def run_all(trials: Sequence[Trial], *, runs: Path, out: Path, workers: int, overview: Overview) -> list[Failure]:

@@ -24,11 +24,11 @@ from rich.table import Table
 from genspp.data.encode import Encoded, encode
 from genspp.data.sources.toy import CLASSES, toy
 from genspp.data.vectors import UNKNOWN, onehot
+from genspp.experiments.explain_bench import explain_cost, sentence
 from genspp.experiments.results import code_version, machine, peak_memory_mb
 from genspp.files import write_json
 from genspp.methods.evolving import initial_genomes, make_evaluator
-from genspp.model.inference import one_thread
-from genspp.model.networks import Shape
+from genspp.model.networks import Shape, one_thread
 from genspp.model.weights import load_flat
 from genspp.population.evaluator import Evaluator, Task, Training
 
@@ -165,6 +165,7 @@ def bench(quick: bool) -> dict[str, Any]:
         "sequential_measured_on": REFERENCE_INDIVIDUALS,
         "speedup": {row["case"]: row["speedup"] for row in rows},
         "seconds_a_generation": {row["case"]: row["seconds"] for row in rows},
+        "explain": explain_cost(),
     }
     if not quick:
         dense = compare("hatexplain_dense", hatexplain, DENSE)
@@ -188,12 +189,13 @@ def show(content: dict[str, Any], console: Console) -> None:
         console.print(f"compiled, by {what.replace('_', ' ')}: {line}", soft_wrap=True)
     if "peak_memory_mb" in content:
         console.print(f"peak memory: {content['peak_memory_mb']:.0f} MB")
+    console.print(sentence(content["explain"]))
 
 
 def main() -> None:
     """Run as a program."""
     parser = argparse.ArgumentParser(prog="python -m genspp.experiments.population_bench", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="the three ratios only; nothing is written")
+    parser.add_argument("--quick", action="store_true", help="the three ratios, and explaining; nothing is written")
     parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, default=Path("results/bench.json"))
     arguments = parser.parse_args()

@@ -11,7 +11,6 @@ from genspp.app.predict import open_model
 from genspp.evaluation.judges import subject_of
 from genspp.evaluation.metrics import hl_f1, selection_rate
 from genspp.experiments.curves import Columns, FollowedRun
-from genspp.model.inference import select
 from genspp.model.weights import load_flat
 
 LOOKS = 60  # at most, spread evenly over the steps
@@ -47,7 +46,7 @@ def progress_of(run: FollowedRun, data: Data) -> Progress:
     @cache
     def look(generator: bytes) -> tuple[float, float]:
         load_flat(subject.model.generator, np.frombuffer(generator, np.float32))
-        masks = subject.test.data.split(select(subject.model, subject.test.data))
+        masks = subject.test.data.split(subject.choosing(subject.test.data).mask)
         found = hl_f1(masks, gold)
         return selection_rate(masks), math.nan if found is None else found
 

@@ -1,5 +1,7 @@
 """Highlights judged by the full recipe of preset `sound`, whatever recipe found them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -8,10 +10,10 @@ import numpy as np
 from genspp.app.configure import Data
 from genspp.data.encode import Mask
 from genspp.evolution.fitness import Objective
-from genspp.methods.base import Recorder
-from genspp.methods.evolving import make_evaluator, make_objective, make_task
+from genspp.methods.evolving import judging, make_objective
 from genspp.methods.genspp import GenSPP
 from genspp.methods.lesson import Lesson
+from genspp.methods.recorder import Recorder
 from genspp.population.evaluator import Evaluation, Evaluator
 from genspp.streams import Purpose, seed_of
 
@@ -34,18 +36,13 @@ class Recipe:
     seed: int
 
     @classmethod
-    def of(cls, settings: dict[str, Any], data: Data) -> Self:
-        """Return the recipe that settings of GenSPP describe."""
+    @contextmanager
+    def of(cls, settings: dict[str, Any], data: Data) -> Iterator[Self]:
+        """Open the recipe that settings of GenSPP describe."""
         pupil = _Pupil(**{**settings, "vectors": data.vectors})
         own, lesson = pupil.fit(data.splits.train, validation=data.splits.val).heard_
-        evaluator = make_evaluator(own["engine"], make_task(own, lesson, own["cell"]), own["workers"])
-        return cls(evaluator, make_objective(own, evaluator), own["seed"])
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.evaluator.close()
+        with judging(own, lesson, own["cell"]) as (evaluator, _):
+            yield cls(evaluator, make_objective(own, evaluator), own["seed"])
 
     def judge(self, train: Mask, val: Mask) -> dict[str, float]:
         """Return what highlights of training and validation rows cost, and what predictor and adversary know of it."""

@@ -24,6 +24,8 @@ from genspp.experiments.board import Board
 from genspp.experiments.names import data_form, data_title
 from genspp.experiments.paper_tables import main_table, table1
 from genspp.experiments.results import GRIDS, read_results
+from genspp.experiments.scale import FILE as SCALE
+from genspp.experiments.scale import scale_table
 from genspp.experiments.side_tables import beside_table, cost_table, vectors_table
 from genspp.experiments.skew import LEVELS
 from genspp.experiments.skew_tables import skew_table
@@ -96,10 +98,15 @@ def _tables(board: Board, results: Path) -> dict[str, Callable[..., str]]:
         arguments = f"--data {data_form(data)} --vectors FILE --preset {preset} --out results/{folder}"
         return shown(table, f"table1 {arguments}")
 
+    def scale() -> str:
+        table = scale_table(read_facts(results / SCALE))
+        return table.to_markdown().strip() if table is not None else "*Not run yet: `make scale`.*"
+
     def main(preset: str) -> str:
         return shown(main_table(board, preset), f"table1 --preset {preset}")
 
-    return {**{name: make(name, table) for name, table in TABLES.items()}, "main": main, "vectors": vectors}
+    tables = {name: make(name, table) for name, table in TABLES.items()}
+    return {**tables, "main": main, "vectors": vectors, "scale": scale}
 
 
 def _sentences(board: Board, results: Path, facts: dict[str, Any]) -> dict[str, Any]:

@@ -55,7 +55,10 @@ class _Clock:
         self._last = self._started = time.time()
         self._steps = 0
 
-    def __call__(self, line: dict[str, Any], total: int) -> None:
+    def say(self, what: str) -> None:
+        """Take nothing: a table of many runs has no room for it."""
+
+    def __call__(self, line: dict[str, Any], total: int, left: float | None = None) -> None:
         self._last = time.time()
         if not self._steps:
             self._before = max(0.0, self._last - self._started - float(line.get("seconds", 0.0)))
@@ -77,8 +80,7 @@ def _trained(trial: Trial, runs: Path, progress: Progress | None) -> dict[str, A
     run = _open(runs / trial.folder, config, FollowedRun if can_be_skewed(trial.method) else Run)
     clock = _Clock(progress)
     outcome = proceed(run, data, clock)
-    lines = [json.loads(line) for line in (run.folder / "log.jsonl").read_text(encoding="utf-8").splitlines()]
-    logged = sum(float(line.get("seconds", 0.0)) for line in lines)
+    lines, logged = run.lines(), run.logged_seconds()
     training = {
         "seconds": round(clock.seconds(logged, run.model_folder), 2),
         "unit": next(iter(lines[0])),

@@ -7,6 +7,7 @@ the order that is written down, vectors are eight numbers wide. So the same numb
 import hashlib
 import logging
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -22,6 +23,23 @@ _intrinsic: Any = intrinsic
 # Threads run it side by side, and a division by zero gives inf or NaN as in numpy. No kernel makes an array, so none
 # counts references to arrays, which would cost small groups of texts a tenth of their time.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+
+
+def _spare_scipy() -> None:
+    """Keep numba from importing scipy's linear algebra, a fifth of a second, only to see whether it is there.
+
+    It is there, and no kernel uses it; who compiles a product of matrices has numba look again.
+    """
+    linalg: Any = import_module("numba.np.linalg")
+    look = getattr(linalg, "ensure_blas", None)
+    linalg.ensure_blas = lambda: None
+    try:
+        import_module("numba.np.arraymath")
+    finally:
+        linalg.ensure_blas = look
+
+
+_spare_scipy()
 
 
 def stamp(folder: Path) -> str:

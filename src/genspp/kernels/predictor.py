@@ -13,7 +13,7 @@ from genspp.kernels.gru import Sizes, backward_prefix, forward, forward_prefix
 from genspp.kernels.inputs import Table
 from genspp.kernels.lanes import QUAD, WIDTH
 from genspp.kernels.layers import linear, linear_back, pool, pool_back
-from genspp.kernels.losses import cross_entropy
+from genspp.kernels.losses import cross_entropy, log_softmax
 from genspp.kernels.memory import (
     Floats,
     Ints,
@@ -133,9 +133,12 @@ def train_epoch(
 @kernel
 def validate(
     order: Longs, chunk: int, texts: Texts, class_weights: Floats, table: Table, sizes: Sizes, layout: Layout,
-    space: Space, prefix: Prefix, weights: Floats,
+    space: Space, prefix: Prefix, weights: Floats, beliefs: Floats,
 ) -> float:  # fmt: skip
-    """Return the weighted mean cross-entropy over all rows of an order, best one that is sorted by span."""
+    """Return the weighted mean cross-entropy over all rows of an order, best one that is sorted by span.
+
+    beliefs: (texts, classes) the weight of every class of every text, 1 in all; nothing: those of the labels.
+    """
     loss, mass, steps = 0.0, 0.0, _longest_lead(order, texts.lead)
     for row in order:
         mass += class_weights[texts.labels[row]]
@@ -151,8 +154,25 @@ def validate(
         found = 0.0
         for group in range(-(-len(rows) // WIDTH)):
             _read(group, sizes, layout, weights, space, prefix, 0)
+            if len(beliefs) > 0:
+                loss += _disbelief(group, len(rows), sizes.outputs, layout, prefix, beliefs)
+                continue
             labels, shares = load(layout.labels, group * WIDTH), load(layout.shares, group * WIDTH)
             found += cross_entropy(sizes.outputs, prefix.logits, 0, labels, shares, prefix.d_logits, 0)
         loss += found * share
         forget(count, layout)
+    if len(beliefs) > 0:
+        return loss
     return loss / mass if mass > 0 else 0.0
+
+
+@routine
+def _disbelief(group: int, rows: int, classes: int, layout: Layout, prefix: Prefix, beliefs: Floats) -> float:
+    """Return the sum over the texts of a group and over classes of belief * -log softmax(logits)."""
+    log_softmax(classes, prefix.logits, 0, prefix.d_logits, 0)
+    loss = 0.0
+    for lane in range(min(WIDTH, rows - group * WIDTH)):
+        text = layout.rows[group * WIDTH + lane]
+        for label in range(classes):
+            loss -= beliefs[text * classes + label] * prefix.d_logits[label * WIDTH + lane]
+    return loss

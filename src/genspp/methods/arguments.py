@@ -1,17 +1,13 @@
-"""What `fit` and `predict` are given besides texts, checked and made into arrays: labels, class weights, masks."""
+"""What `fit` is given besides texts, checked and made into arrays: labels, class weights."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.class_weight import compute_class_weight
 
-from genspp.data.corpus import Corpus
-from genspp.data.encode import Mask
 from genspp.errors import DataError, SettingsError
-
-Masks = Sequence[Sequence[int] | None] | None  # one per text, over its tokens; None: what the model selects itself
 
 
 def classes_of(labels: Sequence[Any]) -> npt.NDArray[Any]:
@@ -51,22 +47,3 @@ def class_weights(asked: Any, classes: npt.NDArray[Any], labels: Sequence[Any]) 
             f"class_weight is {asked!r}; weights must be finite and above 0. To ignore a class, leave out its texts."
         )
     return weights
-
-
-def flat_masks(masks: Sequence[Sequence[int] | None], corpus: Corpus, own: Callable[[], Sequence[Mask]]) -> Mask:
-    """Return one mask per text as one array over all tokens. own: finds the masks for those that are None."""
-    if len(masks) != len(corpus):
-        raise DataError(f"there are {len(corpus)} texts but {len(masks)} masks; give one mask per text.")
-    for number, (mask, document) in enumerate(zip(masks, corpus, strict=True)):
-        if mask is not None and len(mask) != len(document.tokens):
-            raise DataError(
-                f"the mask of text {number} (from 0) has {len(mask)} entries, but the text has "
-                f"{len(document.tokens)} tokens; give one entry per token."
-            )
-    missing = own() if any(mask is None for mask in masks) else masks
-    flat = np.concatenate(
-        [np.asarray(found if mask is None else mask) for mask, found in zip(masks, missing, strict=True)]
-    )
-    if not np.isin(flat, (0, 1)).all():
-        raise DataError("a mask holds something other than 0 and 1; give 1 for a selected token, else 0.")
-    return flat.astype(np.uint8)

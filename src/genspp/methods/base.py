@@ -1,14 +1,15 @@
 """The estimator contract that every method fulfils, and all that does not differ between methods.
 
 A method says which settings it has (`own`), how it is trained (`_train`) and what its networks are (`_networks`);
-reading texts, predicting, explaining, saving and loading are the same for all and live here.
+reading texts, predicting and explaining (`model/explainer.py`), saving and loading are the same for all.
 """
 
 import logging
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,18 +19,22 @@ from torch import nn
 from torch.random import fork_rng
 
 from genspp.data.corpus import Corpus, Texts, as_corpus, check_labels, stratified_split
-from genspp.data.encode import Encoded, Mask, encode
+from genspp.data.encode import Encoded, encode
 from genspp.data.label_columns import inform
 from genspp.data.tokenize import NAMES as TOKENIZERS
 from genspp.data.vectors import MOST_ONEHOT, UNKNOWN, Vectors, build_vectors
 from genspp.errors import DataError, ModelFolderError, NotFittedError, SettingsError
-from genspp.methods.arguments import Masks, class_numbers, class_weights, classes_of, flat_masks
+from genspp.methods.arguments import class_numbers, class_weights, classes_of
 from genspp.methods.declaration import constructor, merged
 from genspp.methods.lesson import Lesson, mark_costs
+from genspp.methods.recorder import Forgetful, Recorder
+from genspp.model.card import model_card
+from genspp.model.explainer import Explainer, shortened
 from genspp.model.folder import SavedModel, load_folder, save_folder
-from genspp.model.inference import classify, classify_full_text, select
-from genspp.model.rationale import Rationale
-from genspp.model.weights import check_hidden, load_arrays
+from genspp.model.forms import KernelPair
+from genspp.model.inference import classify_full_text
+from genspp.model.saved import described
+from genspp.model.weights import check_hidden, deciding, load_arrays, on_kernels
 from genspp.registry import Registry
 from genspp.settings import FLAG, PRESETS, Setting, check_one, number, one_of, optional, resolve, whole
 
@@ -51,33 +56,7 @@ _CLASS_WEIGHT = (
 _VECTORS = (lambda value: isinstance(value, str | Path | Vectors), "corpus, onehot, the name of a file, or Vectors")
 
 
-class Recorder(Protocol):
-    """What a method tells while it is trained, and where it asks how far it had come."""
-
-    def restore(self) -> dict[str, Any] | None:
-        """Return the last recorded state, or None at the start."""
-        ...
-
-    def record(self, line: dict[str, Any], state: dict[str, Any], total: int) -> None:
-        """Take a line for the log, the state to resume from, and how many lines there will be at most.
-
-        state: the weights of the present (or best) `generator` are in it for whoever looks on.
-        """
-        ...
-
-
-class Forgetful:
-    """A recorder that keeps nothing; what `fit` uses when it is given none. `history_` has the lines all the same."""
-
-    def restore(self) -> dict[str, Any] | None:
-        """Return nothing: such a fit starts at the start."""
-        return None
-
-    def record(self, line: dict[str, Any], state: dict[str, Any], total: int) -> None:
-        """Take nothing."""
-
-
-class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class Rationalizer(Explainer, ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """A classifier that selects the tokens it decides from.
 
     A subclass declares its own settings in `own`, and in `on_source` those that go with a family of data sources, or
@@ -107,6 +86,7 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         "evidence_for": Setting(None, _LABELS, "the labels whose evidence is wanted; None: all"),
         "vector_width": Setting(None, optional(whole(1, MOST_ONEHOT)), "columns of one-hot vectors, spare ones zero"),
         "tokenizer": Setting("words", one_of(*TOKENIZERS), "how texts that are given as strings are cut"),
+        "truncate": Setting(None, optional(whole(1)), "tokens of a text that are read, at most; None: all"),
         "class_weight": Setting(None, _CLASS_WEIGHT, "what a text of a class weighs in the loss"),
         "validation_fraction": Setting(
             0.2, number(0, 1, open_ends=True), "share of the texts set apart where no validation texts are given"
@@ -124,8 +104,6 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         ("hatexplain", "sound"): {"evidence_for": ["toxic"]},
     }
     declared: ClassVar[dict[str, Setting]]
-    classes_: npt.NDArray[Any]
-    vectors_: Vectors
     model_: Any
     full_text_: Any
     history_: list[dict[str, Any]]
@@ -194,13 +172,13 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         `validation_fraction` of the texts is set apart for it. A corpus's tokeniser becomes the model's.
         """
         asked = self.settings()  # all of them checked before the texts are read
-        train = as_corpus(texts, asked["tokenizer"], labels)
+        train = shortened(as_corpus(texts, asked["tokenizer"], labels), asked["truncate"])
         check_labels(train)
         if validation is None:
             train, val = _set_apart(train, asked["validation_fraction"])
         else:
             given = validation if isinstance(validation, tuple) else (validation, None)
-            val = as_corpus(given[0], train.tokenizer, given[1])
+            val = shortened(as_corpus(given[0], train.tokenizer, given[1]), asked["truncate"])
             check_labels(val)
         classes = classes_of(train.labels)
         settings = self.settings(len(classes)) | {"tokenizer": train.tokenizer}
@@ -209,12 +187,14 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         numbers = class_numbers(train.labels, classes, "the training texts")
         val_numbers = class_numbers(val.labels, classes, "the validation texts")
         keys, val_keys = (corpus.keys(train.tokenizer) for corpus in (train, val))
+        recorder = recorder or Forgetful()
+        recorder.say(f"learning the words of {len(train):,} training texts")
         vectors = build_vectors(settings["vectors"], keys, settings["vector_width"], val_keys)
         informed = inform(vectors, keys, numbers, len(classes)) if settings["label_columns"] else None
         vectors = informed.vectors if informed else vectors
         self._finished = False
         self.classes_, self.vectors_, self._settings_, self.history_ = classes, vectors, settings, []
-        self.shares_ = {}
+        self.shares_, self._rows_ = {}, {"train": len(train), "val": len(val)}
         self._make_networks()
         encoded = encode(keys, vectors.index, UNKNOWN, numbers), encode(val_keys, vectors.index, UNKNOWN, val_numbers)
         lesson = Lesson(*encoded, vectors.table, weights, costs)
@@ -222,49 +202,22 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
             evidence = informed.evidence(costs == costs.min())
             lesson = Lesson(informed.for_training(encoded[0]), encoded[1], informed.table, weights, costs, evidence)
         with fork_rng(devices=[]):  # the networks' first weights come from the seed, yet torch's modules draw some too
-            self._train(settings, lesson, recorder or Forgetful())
+            self._train(settings, lesson, recorder)
         self.model_.eval()
         self.full_text_.eval()
         self._finished = True
         return self
 
-    def predict(self, texts: Texts, masks: Masks = None) -> npt.NDArray[Any]:
-        """Return the label of every text, decided from its own highlight or from the given `masks` (None: its own)."""
-        best = self.predict_proba(texts, masks).argmax(1)
-        return np.asarray(self.classes_[best])
-
-    def predict_proba(self, texts: Texts, masks: Masks = None) -> npt.NDArray[np.float64]:
-        """Return the probability of every class, (texts, classes), in the order of `classes_`."""
-        corpus, data = self._read(texts)
-        return classify(self.model_, data, self._marked(corpus, data, masks))
-
     def predict_full_text(self, texts: Texts) -> npt.NDArray[Any]:
         """Return what a predictor of the same size says when it sees every token: what do highlights cost?"""
         _, data = self._read(texts)
-        return np.asarray(self.classes_[classify_full_text(self.model_, self.full_text_, data).argmax(1)])
-
-    def explain(self, texts: Texts, masks: Masks = None) -> list[Rationale]:
-        """Return for every text the decision and the words it was made from, be they those of the given `masks`."""
-        corpus, data = self._read(texts)
-        flat = self._marked(corpus, data, masks)
-        probabilities = classify(self.model_, data, flat)
-        names = self.classes_.tolist()
-        chosen, unknown = data.split(flat), data.split((data.ids == UNKNOWN).view(np.uint8))
-        return [
-            Rationale(
-                document,
-                names[int(row.argmax())],
-                dict(zip(names, row.tolist(), strict=True)),
-                mask.tolist(),
-                tuple(np.flatnonzero(flags).tolist()),
-            )
-            for document, mask, flags, row in zip(corpus, chosen, unknown, probabilities, strict=True)
-        ]
+        found = classify_full_text(self._pair(), deciding(self.full_text_), data)
+        return np.asarray(self.classes_[found.argmax(1)])
 
     def forget(self) -> None:
         """Let go of the words that were looked up or guessed since training, before they fill the memory."""
         self._check_fitted()
-        self._use(self.vectors_.trained())
+        super().forget()
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether training has come to its end; one that was interrupted has left nothing to predict from."""
@@ -285,7 +238,9 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         settings["vectors"] = str(settings["vectors"])
         weights = {f"model.{key}": value.numpy() for key, value in self.model_.state_dict().items()}
         weights |= {f"full_text.{key}": value.numpy() for key, value in self.full_text_.state_dict().items()}
-        save_folder(Path(folder), SavedModel(name, settings, self.classes_.tolist(), self.vectors_, weights))
+        networks = described(self._pair(), deciding(self.full_text_))
+        saved = SavedModel(name, settings, self.classes_.tolist(), self.vectors_, weights, self.title, networks)
+        save_folder(Path(folder), replace(saved, card=model_card(saved, rows=getattr(self, "_rows_", None))))
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:
@@ -318,23 +273,33 @@ class Rationalizer(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: 
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(f"this {type(self).__name__} is not trained yet; call fit or load first.")
 
+    @property
+    def method(self) -> str:
+        """What the method is called."""
+        return self.title
+
+    @property
+    def cut_by(self) -> str:
+        """The tokeniser of texts that are given as strings."""
+        return str(self._settings_["tokenizer"])
+
+    @property
+    def most_tokens(self) -> int | None:
+        """How many tokens of a text are read at most, the first ones; None: all."""
+        most: int | None = self._settings_["truncate"]
+        return most
+
+    def _pair(self) -> KernelPair:
+        return on_kernels(self.model_)
+
     def _read(self, texts: Texts) -> tuple[Corpus, Encoded]:
-        """Return texts cut and looked up, words that the table lacks in the vectors' file."""
         self._check_fitted()
-        corpus = as_corpus(texts, self._settings_["tokenizer"])
-        keys = corpus.keys(self._settings_["tokenizer"])
-        self._use(self.vectors_.extended(keys))
-        return corpus, encode(keys, self.vectors_.index, UNKNOWN)
+        return super()._read(texts)
 
     def _use(self, vectors: Vectors) -> None:
         if vectors is not self.vectors_:
-            self.vectors_, self.model_.vectors = vectors, torch.from_numpy(vectors.table)
-
-    def _marked(self, corpus: Corpus, data: Encoded, masks: Masks) -> Mask:
-        """Return the flat highlight of all texts: the given masks, the model's own where there are none."""
-        if masks is None:
-            return select(self.model_, data)
-        return flat_masks(masks, corpus, lambda: data.split(select(self.model_, data)))
+            super()._use(vectors)
+            self.model_.read(torch.from_numpy(vectors.table))
 
 
 def _set_apart(corpus: Corpus, fraction: float) -> tuple[Corpus, Corpus]:

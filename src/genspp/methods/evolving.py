@@ -2,22 +2,28 @@
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from genspp.data.encode import Mask
+from genspp.data.encode import Encoded, Mask
 from genspp.errors import SettingsError
 from genspp.evolution.fitness import EvidenceObjective, Objective, PaperObjective
 from genspp.evolution.individuals import Genomes
 from genspp.kernels.losses import exponentials, logarithms
 from genspp.methods.base import MOST_AT_ONCE
 from genspp.methods.lesson import Lesson
-from genspp.model.networks import Cell, Pair, Predictor, Shape
-from genspp.model.weights import draw, load_flat
+from genspp.methods.patience import patient_epochs, texts_per_update
+from genspp.model.forms import Weights, kernel_order, pack
+from genspp.model.inference import flushed
+from genspp.model.networks import Cell, Committee, Encoder, Pair, Predictor, Shape
+from genspp.model.passes import Batch, Network, prepare
+from genspp.model.weights import draw, form_of, load_flat
 from genspp.population.compiled import CompiledEvaluator
 from genspp.population.evaluator import Adversary, Climb, Evaluator, Task, Terms, TrainedPredictor, Training
 from genspp.population.sequential import SequentialEvaluator
@@ -48,15 +54,21 @@ JUDGING: dict[str, Setting] = {
     "readers": Setting(True, FLAG, "start all judges from weights that were trained on random highlights", paper=False),
     "epochs": Setting(1, whole(1), "of the predictors that judge an individual, at least", paper=3),
     "min_steps": Setting(300, whole(0), "updates of these predictors, at least", paper=0),
-    "batch_size": Setting(64, whole(1, MOST_AT_ONCE), "texts per update"),
+    "beliefs": Setting(
+        True,
+        FLAG,
+        "measure their best epoch against what full-text predictors believe of texts, not the last against labels",
+        paper=False,
+    ),
+    "batch_size": Setting(64, whole(1, MOST_AT_ONCE), "texts per update, fewer where they are long"),
     "learning_rate": Setting(3e-3, number(0, open_ends=True), "of these predictors", paper=1e-2),
-    "retrain": Setting(True, FLAG, "train the final predictor anew, to the end", paper=False),
-    "retrain_learning_rate": Setting(1e-3, number(0, open_ends=True), "of the final predictor"),
-    "max_epochs": Setting(500, whole(1), "of the final predictor, at most"),
-    "patience": Setting(30, whole(1), "epochs without a lower validation loss that end its training"),
+    "predictors": Setting(5, whole(1, 1000), "final predictors, which decide together", paper=1),
+    "retrain": Setting(True, FLAG, "train the final predictors anew, to the end", paper=False),
+    "retrain_learning_rate": Setting(1e-3, number(0, open_ends=True), "of the final predictors"),
+    "max_epochs": Setting(500, whole(1), "of a final predictor, at most"),
+    "patience": Setting(30, whole(1), "epochs without a lower validation loss that end it, fewer where they are long"),
     "engine": Setting("compiled", one_of(*ENGINES), "the population engine"),
 }
-_FINALISTS = 3  # predictors of which the best on validation rows is kept
 # How the first generators come by what they know: Adam steps and their rate.
 _LISTED, _CLIMBED, _RATE = 200, 300, 1e-2
 _SHARES = 0.02, 0.3  # of the tokens: the shortest and the longest word list that a first generator learns
@@ -76,7 +88,7 @@ def make_task(settings: dict[str, Any], lesson: Lesson, cell: Cell = "gru") -> T
         train=lesson.train,
         val=lesson.val,
         class_weights=lesson.class_weights,
-        training=search_budget(settings, len(lesson.train)),
+        training=search_budget(settings, lesson.train),
         mark_costs=lesson.mark_costs,
         skipping=settings["skip_gaps"],
         adversary=adversary,
@@ -84,49 +96,109 @@ def make_task(settings: dict[str, Any], lesson: Lesson, cell: Cell = "gru") -> T
     )
 
 
-def search_budget(settings: dict[str, Any], rows: int) -> Training:
-    """Return how an individual's predictor is trained: whole epochs, `min_steps` steps at least."""
-    steps = math.ceil(rows / settings["batch_size"])
-    epochs = max(settings["epochs"], math.ceil(settings["min_steps"] / steps))
-    return Training(epochs, settings["batch_size"], settings["learning_rate"])
+def search_budget(settings: dict[str, Any], train: Encoded) -> Training:
+    """Return how an individual's predictor is trained: whole epochs, for `min_steps` steps.
+
+    Where texts are few and epochs many it may know them by heart before, so it is judged by its best epoch, and ends
+    when a third of the epochs have not brought a better one.
+    """
+    size = texts_per_update(settings["batch_size"], train)
+    epochs = max(settings["epochs"], math.ceil(settings["min_steps"] / math.ceil(len(train) / size)))
+    return Training(epochs, size, settings["learning_rate"], math.ceil(epochs / 3) if settings["beliefs"] else None)
 
 
-def to_the_end(settings: dict[str, Any]) -> Training:
+def to_the_end(settings: dict[str, Any], train: Encoded) -> Training:
     """Return how a predictor is trained that is kept: until its validation loss falls no more."""
-    return Training(
-        settings["max_epochs"],
-        settings["batch_size"],
-        settings["retrain_learning_rate"],
-        settings["patience"],
-    )
+    size = texts_per_update(settings["batch_size"], train)
+    patience = patient_epochs(settings["patience"], len(train), size)
+    return Training(settings["max_epochs"], size, settings["retrain_learning_rate"], patience)
+
+
+def final_predictors(settings: dict[str, Any], inputs: int, classes: int) -> tuple[Predictor | Committee, ...]:
+    """Return untrained predictors, one to be kept behind the highlights and one that sees everything."""
+    shape = Shape(inputs, settings["hidden"], classes)
+
+    def one() -> Predictor:
+        return Predictor(Encoder(shape, "gru"), classes, selected=True, skipping=settings["skip_gaps"])
+
+    many = settings["predictors"]
+    return tuple(one() if many == 1 else Committee(one() for _ in range(many)) for _ in range(2))
+
+
+class Judging(NamedTuple):
+    """What judges highlights, and predictors that see every token, where judges are measured against them."""
+
+    evaluator: Evaluator
+    full_text: list[TrainedPredictor] | None
+
+
+@contextmanager
+def judging(settings: dict[str, Any], lesson: Lesson, cell: Cell = "gru") -> Iterator[Judging]:
+    """Open a population engine on some rows, and close it.
+
+    Where judges are measured against beliefs, predictors that see every token are trained first. What a text's label
+    adds to what they believe of it is chance, or what nobody could read out of its words; on a few hundred validation
+    texts that outweighs what a highlight lacks.
+    """
+    task, full_text = make_task(settings, lesson, cell), None
+    if settings["beliefs"]:
+        with closing(make_evaluator(settings["engine"], replace(task, readers=None), settings["workers"])) as first:
+            full_text = full_text_predictors(settings, first)
+        task = replace(task, beliefs=beliefs(task, [trained.weights for trained in full_text]))
+    with closing(make_evaluator(settings["engine"], task, settings["workers"])) as evaluator:
+        yield Judging(evaluator, full_text)
+
+
+def beliefs(task: Task, predictors: Sequence[Weights]) -> npt.NDArray[np.float32]:
+    """Return what predictors that see every token believe of validation texts in the mean, weighted, 1 in all."""
+    table, (rows,) = prepare(task.vectors, task.shape.classes, task.val)
+    network = Network(form_of(task.predictor()), table)
+    batch = Batch.of_all(rows, task.class_weights, task.shape.hidden)
+    everything, total = batch.from_tokens(np.ones(len(task.val.ids))), np.zeros((len(task.val), task.shape.classes))
+    for weights in predictors:
+        with flushed():
+            logits = network.texts(batch, pack(weights, kernel_order(network.sizes)), everything, keep=False)
+        found = batch.by_text(logits, network.sizes.outputs).astype(np.float64)
+        powers = exponentials((found - found.max(axis=1, keepdims=True)).ravel()).reshape(found.shape)
+        total += powers / powers.sum(axis=1, keepdims=True)
+    weighted = total * task.class_weights
+    return np.asarray(weighted / weighted.sum(), np.float32)
 
 
 def train_final(
     pair: Pair,
-    full_text: Predictor,
+    full_text: Predictor | Committee,
     settings: dict[str, Any],
-    evaluator: Evaluator,
+    judged: Judging,
     masks: tuple[Mask, Mask],
     seed: int,
 ) -> None:
-    """Train the predictor that is kept behind final highlights, and one that sees everything.
+    """Train the predictors that are kept behind final highlights, and those that see everything.
 
-    Of several that are trained anew, one from the readers' weights and others from their own, the one with the least
-    validation loss is kept. Where nothing is, it is that of the individual whose highlights they are, by its seed.
+    The first starts from the readers' weights, others from their own. Where none is trained anew, the first is that of
+    the individual whose highlights they are, by its seed.
     """
-    ones = np.ones(len(masks[0]), np.uint8), np.ones(len(masks[1]), np.uint8)
-    purposes = (Purpose.FINAL, Purpose.FULL_TEXT)
-    for predictor, seen, purpose in zip((pair.predictor, full_text), (masks, ones), purposes, strict=True):
-        if settings["retrain"]:
-            seeds = [seed_of(settings["seed"], purpose, number) for number in range(_FINALISTS)]
-            found = [
-                evaluator.train_predictor(*seen, own, to_the_end(settings), afresh=number > 0)
-                for number, own in enumerate(seeds)
-            ]
-        else:
-            own = seed if purpose is Purpose.FINAL else seed_of(settings["seed"], purpose)
-            found = [evaluator.train_predictor(*seen, own)]
-        load_flat(predictor, min(found, key=lambda trained: trained.task_loss).weights)
+    evaluator = judged.evaluator
+    training = to_the_end(settings, evaluator.task.train) if settings["retrain"] else None
+    seeds = [seed_of(settings["seed"], Purpose.FINAL, number) for number in range(settings["predictors"])]
+    if not settings["retrain"]:
+        seeds[0] = seed
+    _load(pair.predictor, evaluator.train_predictors(*masks, seeds, training))
+    _load(full_text, judged.full_text or full_text_predictors(settings, evaluator))
+
+
+def _load(kept: Predictor | Committee, trained: Sequence[TrainedPredictor]) -> None:
+    for member, one in zip(kept.members if isinstance(kept, Committee) else [kept], trained, strict=True):
+        load_flat(member, one.weights)
+
+
+def full_text_predictors(settings: dict[str, Any], evaluator: Evaluator) -> list[TrainedPredictor]:
+    """Train the predictors that see every token and are kept beside a model."""
+    task, seed = evaluator.task, settings["seed"]
+    seeds = [seed_of(seed, Purpose.FULL_TEXT, number) for number in range(settings["predictors"])]
+    if settings["retrain"]:
+        return evaluator.train_predictors(*everything(task), seeds, to_the_end(settings, task.train))
+    return evaluator.train_predictors(*everything(task), [seed_of(seed, Purpose.FULL_TEXT), *seeds[1:]])
 
 
 def make_evaluator(engine: str, task: Task, workers: int | None = None) -> Evaluator:
@@ -134,24 +206,24 @@ def make_evaluator(engine: str, task: Task, workers: int | None = None) -> Evalu
     return ENGINES[engine](task, workers or os.cpu_count() or 1)
 
 
-def full_text_predictor(evaluator: Evaluator, seed: int, training: Training) -> TrainedPredictor:
-    """Train a predictor that sees every token."""
-    masks = [np.ones(len(data.ids), np.uint8) for data in (evaluator.task.train, evaluator.task.val)]
-    return evaluator.train_predictor(masks[0], masks[1], seed_of(seed, Purpose.FULL_TEXT), training)
+def everything(task: Task) -> tuple[Mask, Mask]:
+    """Return the highlights of training and validation texts that mark every token."""
+    return np.ones(len(task.train.ids), np.uint8), np.ones(len(task.val.ids), np.uint8)
 
 
 def make_objective(settings: dict[str, Any], evaluator: Evaluator) -> Objective:
     """Return the objective; what it measures highlights against is what full-text predictors reach."""
     task, seed = evaluator.task, settings["seed"]
     if settings["objective"] == "evidence":
-        full = full_text_predictor(evaluator, seed, task.training).task_loss
+        full = evaluator.judge(*everything(task), seed_of(seed, Purpose.FULL_TEXT)).predictor.task_loss
         weights = (settings[name] for name in ("completeness", "insufficiency", "epsilon"))
         return EvidenceObjective(task.chance, full, *weights)
     # By `decimal`, whose logarithm is the same on every machine.
     scale = float(Decimal(task.shape.classes).ln()) if settings["normalise_loss"] else 1.0
     threshold = settings["threshold"]
     if threshold is None:
-        threshold = full_text_predictor(evaluator, seed, task.training).task_loss / scale + settings["epsilon"]
+        trained = evaluator.judge(*everything(task), seed_of(seed, Purpose.FULL_TEXT)).predictor
+        threshold = trained.task_loss / scale + settings["epsilon"]
     return PaperObjective(threshold, scale, settings["graded_failures"])
 
 

@@ -16,11 +16,10 @@ from genspp.methods.base import METHODS
 from genspp.methods.gradient import GradientRationalizer, Session
 from genspp.methods.in_training import PredictorInTraining, Tally
 from genspp.methods.skew import NEVER_SKEWED
-from genspp.model.inference import kernel_weights
 from genspp.model.networks import Pair, Predictor, Saliency, Shape
 from genspp.model.optimizer import Adam
 from genspp.model.passes import Batch, Network
-from genspp.model.weights import draw, load_flat
+from genspp.model.weights import draw, form_of, kernel_weights, load_flat
 from genspp.settings import Setting, one_of
 from genspp.streams import Purpose, seed_of, stream
 
@@ -52,7 +51,7 @@ class FRESH(GradientRationalizer):
 
     def _in_training(self, session: Session) -> None:
         session.predictors = [PredictorInTraining(self.model_.predictor, session.optimizers[0], session.table)]
-        self._asked = Network(self.full_text_, session.table), kernel_weights(self.full_text_)
+        self._asked = Network(form_of(self.full_text_), session.table), kernel_weights(self.full_text_)
 
     def _highlight(self, session: Session, batch: Batch) -> Floats:
         """Return the most salient tokens of every text."""

@@ -17,23 +17,26 @@ from genspp.errors import SettingsError
 from genspp.evolution.fitness import PaperObjective
 from genspp.evolution.individuals import Genome, Genomes
 from genspp.evolution.search import STRATEGIES, Search, settings_of, strategy_settings
-from genspp.methods.base import METHODS, Rationalizer, Recorder, logger
+from genspp.methods.base import METHODS, Rationalizer, logger
 from genspp.methods.evolving import (
     JUDGING,
+    Judging,
     descended,
+    final_predictors,
     informed_genomes,
     initial_genomes,
-    make_evaluator,
+    judging,
     make_objective,
-    make_task,
     train_final,
 )
 from genspp.methods.in_training import GeneratorInTraining
 from genspp.methods.lesson import Lesson
 from genspp.methods.masks import MASKS
+from genspp.methods.patience import searched
+from genspp.methods.recorder import Recorder
 from genspp.methods.skew import SKEW_EPOCHS, Code, skew
 from genspp.model.inference import flushed
-from genspp.model.networks import CELLS, Encoder, Generator, Pair, Predictor, Shape
+from genspp.model.networks import CELLS, Encoder, Generator, Pair, Shape
 from genspp.model.optimizer import Adam
 from genspp.model.passes import prepare
 from genspp.model.weights import flatten, load_flat
@@ -90,22 +93,25 @@ class GenSPP(Rationalizer):
         return settings
 
     def _networks(self, settings: dict[str, Any], inputs: int, classes: int) -> tuple[nn.Module, nn.Module]:
-        shape, skipping = Shape(inputs, settings["hidden"], classes), settings["skip_gaps"]
-        generator = Generator(Encoder(shape, settings["cell"]), 1)
-        predictors = [Predictor(Encoder(shape, "gru"), classes, selected=True, skipping=skipping) for _ in range(2)]
-        return Pair(torch.from_numpy(self.vectors_.table), generator, predictors[0]), predictors[1]
+        generator = Generator(Encoder(Shape(inputs, settings["hidden"], classes), settings["cell"]), 1)
+        predictor, full_text = final_predictors(settings, inputs, classes)
+        return Pair(torch.from_numpy(self.vectors_.table), generator, predictor), full_text
 
     def _train(self, settings: dict[str, Any], lesson: Lesson, recorder: Recorder) -> None:
-        evaluator = make_evaluator(
-            settings["engine"], make_task(settings, lesson, settings["cell"]), settings["workers"]
-        )
-        try:
-            search = self._search(settings, lesson, evaluator, recorder)
-            self._finish(settings, evaluator, search)
-        finally:
-            evaluator.close()
+        some, final = searched(lesson, settings["seed"]), "training the final predictors"
+        recorder.say("learning what the full texts tell")
+        with judging(settings, some, settings["cell"]) as judged:
+            search = self._search(settings, some, judged.evaluator, recorder)
+            if some is lesson:
+                recorder.say(final)
+                self._finish(settings, judged, search)
+        if some is not lesson:
+            recorder.say(f"{final} on all rows")
+            with judging(settings, lesson, settings["cell"]) as judged:
+                self._finish(settings, judged, search)
 
     def _search(self, settings: dict[str, Any], lesson: Lesson, evaluator: Evaluator, recorder: Recorder) -> Search:
+        recorder.say("preparing readers and judges")
         objective, state = make_objective(settings, evaluator), recorder.restore()
         skewed, told = None, dict[str, Any]()
         if settings["skew_epochs"] and state is None:
@@ -127,7 +133,8 @@ class GenSPP(Rationalizer):
         if state is not None:
             self.history_ = list(state.pop("history"))
             search.restore(state)
-        while not search.finished:
+        recorder.say(_plan(settings) if state is not None else f"making the first generators; then {_plan(settings)}")
+        while not (search.finished or recorder.enough()):
             started = perf_counter()
             genomes, seeds = search.ask()
             search.tell(evaluator.evaluate(genomes, seeds))
@@ -155,9 +162,9 @@ class GenSPP(Rationalizer):
                 "" if objective.graded_failures else "; all are equally fit, so the search drifts",
             )
 
-    def _finish(self, settings: dict[str, Any], evaluator: Evaluator, search: Search) -> None:
-        """Put the best generator and a predictor trained behind it into `model_`."""
-        best, task, objective = search.best(), evaluator.task, search.objective
+    def _finish(self, settings: dict[str, Any], judged: Judging, search: Search) -> None:
+        """Put the best generator and predictors trained behind it into `model_`."""
+        evaluator, best, objective = judged.evaluator, search.best(), search.objective
         if isinstance(objective, PaperObjective) and not objective.feasible(best.evaluation):
             logger.warning(
                 "nobody was feasible to the end: the least bad individual is returned (validation loss %.3f, "
@@ -166,9 +173,10 @@ class GenSPP(Rationalizer):
                 best.evaluation.selection_rate,
             )
         self.shares_ = objective.shares(best.evaluation)
+        task = evaluator.task
         masks = evaluator.select(best.genome, task.train), evaluator.select(best.genome, task.val)
         load_flat(self.model_.generator, best.genome)
-        train_final(self.model_, self.full_text_, settings, evaluator, masks, best.seed)
+        train_final(self.model_, self.full_text_, settings, judged, masks, best.seed)
 
 
 def _skewed(settings: dict[str, Any], task: Task) -> tuple[Genome, dict[str, Any]]:
@@ -182,6 +190,14 @@ def _skewed(settings: dict[str, Any], task: Task) -> tuple[Genome, dict[str, Any
         training = GeneratorInTraining(generator, optimizer, table, MASKS["threshold"])
         told = skew([training], [optimizer], train, val, settings)
     return flatten(generator), told
+
+
+def _plan(settings: dict[str, Any]) -> str:
+    """Return in a few words how long the search goes on."""
+    plan = f"at most {settings['generations']} generations"
+    if "stall" in settings_of(STRATEGIES[settings["search"]]):
+        return f"{plan}, fewer if {settings['stall']} bring nothing better"
+    return plan
 
 
 def _noisy_copies(genome: Genome, count: int, settings: dict[str, Any]) -> Genomes:

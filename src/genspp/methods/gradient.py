@@ -22,11 +22,12 @@ from torch.random import fork_rng
 
 from genspp.kernels.inputs import Table
 from genspp.kernels.memory import Floats, floats
-from genspp.methods.base import MOST_AT_ONCE, MOST_HIDDEN, Rationalizer, Recorder, logger
+from genspp.methods.base import MOST_AT_ONCE, MOST_HIDDEN, Rationalizer, logger
 from genspp.methods.in_training import GeneratorInTraining, Losses, PredictorInTraining, Tally
 from genspp.methods.lesson import Lesson
 from genspp.methods.loop import Dealer, Loop, validation_batches
 from genspp.methods.masks import MASKS
+from genspp.methods.recorder import Recorder
 from genspp.methods.skew import SKEW_EPOCHS, Code, skew
 from genspp.model.inference import flushed
 from genspp.model.networks import Encoder, Generator, Pair, Predictor, Shape
@@ -199,9 +200,11 @@ class GradientRationalizer(Rationalizer):
         full_text_loss = math.nan
         with flushed():
             if self.full_text_first:
+                recorder.say("training the predictor of full texts")
                 full_text_loss = self._train_full_text(settings, losses, table, seen, unseen)
             self._train_model(settings, losses, table, seen, unseen, full_text_loss, recorder)
             if not self.full_text_first:
+                recorder.say("training the predictor of full texts")
                 self._train_full_text(settings, losses, table, seen, unseen)
 
     def _train_model(
@@ -236,7 +239,9 @@ class GradientRationalizer(Rationalizer):
             self.history_, session.memory = list(state.pop("history")), state.pop("memory")
             loop.restore(state)
         deal, val_batches = Dealer(train, losses, settings), validation_batches(val, losses, settings)
-        while not loop.stopping.finished:
+        recorder.say(f"at most {epochs} epochs, fewer if {settings['patience']} bring no lower validation loss")
+        # Before an epoch that may be the best one there is nothing to stop with.
+        while not (loop.stopping.finished or (loop.stopping.best_epoch is not None and recorder.enough())):
             started, epoch = perf_counter(), loop.stopping.epoch
             session.begin(epoch, math.ceil(len(train) / settings["batch_size"]))
             loss = 0.0

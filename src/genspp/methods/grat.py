@@ -26,10 +26,10 @@ from genspp.methods.base import METHODS
 from genspp.methods.gradient import GradientRationalizer, Session
 from genspp.methods.in_training import GeneratorInTraining, PredictorInTraining
 from genspp.methods.masks import MASKS
+from genspp.model.forms import Places, kernel_order, padded_hidden
 from genspp.model.networks import Encoder, Generator, Predictor, Shape
 from genspp.model.optimizer import Adam
 from genspp.model.passes import Batch
-from genspp.model.weights import Places, kernel_order, padded_hidden
 from genspp.settings import FLAG, Setting, number, whole
 
 _NOTHING = np.zeros(0, np.float32)

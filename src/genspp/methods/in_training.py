@@ -10,17 +10,18 @@ from genspp.kernels.lanes import WIDTH
 from genspp.kernels.losses import Omega, imitation, regularise, task_loss
 from genspp.kernels.memory import Floats, floats
 from genspp.methods.masks import Mask
+from genspp.model.forms import kernel_order, unpack
 from genspp.model.networks import Generator, Predictor
 from genspp.model.optimizer import Adam
 from genspp.model.passes import Batch, Network
-from genspp.model.weights import kernel_order, unpack
+from genspp.model.weights import form_of
 
 
 class NetworkInTraining:
     """A network and the optimizer that moves its weights; both ways over a batch add to that optimizer's gradient."""
 
     def __init__(self, module: Generator | Predictor, optimizer: Adam, table: Table) -> None:
-        self.network, self.optimizer = Network(module, table), optimizer
+        self.network, self.optimizer = Network(form_of(module), table), optimizer
         self._places = optimizer.vector.kernel_places(module)
 
     @property

@@ -7,6 +7,7 @@ the one of least cost is kept, with a predictor that reads nothing but its words
 
 import math
 from dataclasses import asdict
+from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,18 +15,20 @@ import torch
 from torch import nn
 
 from genspp.data.encode import Mask
-from genspp.methods.base import METHODS, Rationalizer, Recorder
+from genspp.methods.base import METHODS, Rationalizer
 from genspp.methods.evolving import (
     JUDGING,
     above,
+    final_predictors,
+    judging,
     list_thresholds,
-    make_evaluator,
     make_objective,
-    make_task,
     train_final,
 )
 from genspp.methods.lesson import Lesson
-from genspp.model.networks import Encoder, Pair, Predictor, Shape, WordList
+from genspp.methods.patience import searched
+from genspp.methods.recorder import Recorder
+from genspp.model.networks import Pair, WordList
 from genspp.settings import Setting, whole
 from genspp.streams import Purpose, seed_of
 
@@ -42,33 +45,40 @@ class WordListRationalizer(Rationalizer):
     on_source: ClassVar[dict[str | tuple[str, str], dict[str, Any]]] = {"toy": {"label_columns": True}}
 
     def _networks(self, settings: dict[str, Any], inputs: int, classes: int) -> tuple[nn.Module, nn.Module]:
-        shape, skipping = Shape(inputs, settings["hidden"], classes), settings["skip_gaps"]
-        predictors = [Predictor(Encoder(shape, "gru"), classes, selected=True, skipping=skipping) for _ in range(2)]
-        table = torch.from_numpy(self.vectors_.table)
-        return Pair(table, WordList(len(table)), predictors[0]), predictors[1]
+        table, (predictor, full_text) = (
+            torch.from_numpy(self.vectors_.table),
+            final_predictors(settings, inputs, classes),
+        )
+        return Pair(table, WordList(len(table)), predictor), full_text
 
     def _train(self, settings: dict[str, Any], lesson: Lesson, recorder: Recorder) -> None:
-        evaluator = make_evaluator(settings["engine"], make_task(settings, lesson), settings["workers"])
-        try:
-            objective, thresholds = make_objective(settings, evaluator), list_thresholds(lesson, settings["lists"])
-            state = recorder.restore()
+        some, thresholds = searched(lesson, settings["seed"]), list_thresholds(lesson, settings["lists"])
+        recorder.say("learning what the full texts tell")
+        with judging(settings, some) as (evaluator, _):
+            recorder.say("preparing readers and judges")
+            objective, state = make_objective(settings, evaluator), recorder.restore()
             self.history_ = list(state["history"]) if state is not None else []
+            recorder.say(f"judging {len(thresholds)} lists of words")
             for number in range(len(self.history_), len(thresholds)):
-                masks = _masks(lesson, thresholds[number])
+                if recorder.enough():
+                    break
+                started = perf_counter()
+                masks = _masks(some, thresholds[number])
                 found = evaluator.judge(*masks, _seed(settings, number)).evaluation(evaluator.task, masks[1])
                 told = {name: value for name, value in asdict(found).items() if math.isfinite(value)}
                 line = {"list": number, "cost": objective.cost(found), **told, **objective.shares(found)}
                 self.history_.append(line)
-                recorder.record(line, {"history": self.history_}, len(thresholds))
-            best = min(range(len(thresholds)), key=lambda number: float(self.history_[number]["cost"]))
-            shares = ("sufficiency", "left_over")
-            self.shares_ = {name: value for name, value in self.history_[best].items() if name in shares}
-            on_list = above(lesson.words, thresholds[best])
-            self.model_.generator.margins[:] = torch.from_numpy(np.where(on_list, np.float32(1), np.float32(-1)))
+                seconds = round(perf_counter() - started, 3)
+                recorder.record({**line, "seconds": seconds}, {"history": self.history_}, len(thresholds))
+        recorder.say("training the final predictors")
+        best = min(range(len(self.history_)), key=lambda number: float(self.history_[number]["cost"]))
+        shares = ("sufficiency", "left_over")
+        self.shares_ = {name: value for name, value in self.history_[best].items() if name in shares}
+        on_list = above(lesson.words, thresholds[best])
+        self.model_.generator.margins[:] = torch.from_numpy(np.where(on_list, np.float32(1), np.float32(-1)))
+        with judging(settings, lesson) as judged:
             masks = _masks(lesson, thresholds[best])
-            train_final(self.model_, self.full_text_, settings, evaluator, masks, _seed(settings, best))
-        finally:
-            evaluator.close()
+            train_final(self.model_, self.full_text_, settings, judged, masks, _seed(settings, best))
 
 
 def _masks(lesson: Lesson, least: float) -> tuple[Mask, Mask]:

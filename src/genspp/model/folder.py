@@ -1,7 +1,8 @@
 """A model as a folder: JSON and safetensors, nothing that runs when it is read.
 
 `config.json` says what the model is, `vocabulary.json` which words its vectors have, `weights.safetensors` holds
-every number, and `manifest.json` the SHA-256 of the other three, so that a missing, cut or altered file is found.
+every number, `MODEL_CARD.md` is for people (`card.py`), and `manifest.json` holds the SHA-256 of the other files, so
+that a missing, cut or altered one is found.
 """
 
 import json
@@ -28,6 +29,7 @@ _NEEDED = ("preset", "seed", "hidden", "tokenizer", "skip_gaps")
 _KINDS = {int: "a whole number", str: "a string", list: "a list", dict: "an object"}
 _LABELS = ({str}, {bool}, {int}, {float})
 _CONFIG, _WORDS, _WEIGHTS, _MANIFEST = "config.json", "vocabulary.json", "weights.safetensors", "manifest.json"
+_CARD = "MODEL_CARD.md"
 _TABLE = "model.vectors"  # the name of the vector table among the weights
 _AGAIN = "copy the model folder again, or train anew"
 
@@ -39,7 +41,8 @@ class SavedModel:
     """What a model folder holds.
 
     method: its name in the registry. weights: those of the pair as `model.*`, those of the full-text predictor as
-    `full_text.*`; the table of the vectors is among them.
+    `full_text.*`; the table of the vectors is among them. title: what the method is called. networks: what these
+    weights are of (`saved.described`), None in folders of earlier versions. card: what people are told.
     """
 
     method: str
@@ -47,6 +50,9 @@ class SavedModel:
     classes: list[Any]
     vectors: Vectors
     weights: Arrays
+    title: str = ""
+    networks: dict[str, Any] | None = None
+    card: str = ""
 
 
 def save_folder(folder: Path, model: SavedModel) -> None:
@@ -56,18 +62,21 @@ def save_folder(folder: Path, model: SavedModel) -> None:
     config = {
         "format": FORMAT,
         "method": model.method,
+        "title": model.title,
         "settings": {name: _plain(value) for name, value in model.settings.items()},
         "classes": model.classes,
         "vectors": {
             "kind": model.vectors.kind,
             "file": None if file is None else {"path": file.path, "sha256": file.sha256},
         },
+        "networks": model.networks,
     }
     # All that may fail comes before the first change to what is there.
     contents = {
         _CONFIG: json_text(config).encode(),
         _WORDS: json_text(list(model.vectors.words)).encode(),
         _WEIGHTS: save({name: np.ascontiguousarray(array) for name, array in model.weights.items()}),
+        _CARD: model.card.encode(),
     }
     (folder / _MANIFEST).unlink(missing_ok=True)
     for name, content in contents.items():
@@ -99,13 +108,24 @@ def load_folder(folder: Path) -> SavedModel:
             raise ModelFolderError(f"{folder / _CONFIG} has no setting {missing[0]!r}; {_AGAIN}.")
     if isinstance(settings.get("class_weight"), list):
         settings = {**settings, "class_weight": _pairs(folder, settings["class_weight"])}
+    networks = None if config.get("networks") is None else _field(folder, config, "networks", dict)
     return SavedModel(
         method,
         settings,
         _classes(folder, config),
         _vectors(folder, config, _json(folder / _WORDS, contents[_WORDS]), weights.get(_TABLE)),
         weights,
+        "" if networks is None else _field(folder, config, "title", str),
+        networks,
     )
+
+
+def write_card(folder: Path, card: str) -> None:
+    """Write what people are told of a model anew, and its checksum with it."""
+    manifest = _json(folder / _MANIFEST, _read(folder / _MANIFEST))
+    (folder / _MANIFEST).unlink()
+    write_bytes(folder / _CARD, card.encode())
+    write_json(folder / _MANIFEST, {"files": {**manifest["files"], _CARD: sha256(card.encode())}})
 
 
 def _refuse_foreign(folder: Path) -> None:
@@ -134,7 +154,8 @@ def _contents(folder: Path) -> dict[str, bytes]:
     sums = manifest.get("files") if isinstance(manifest, dict) else None
     if not isinstance(sums, dict):
         raise ModelFolderError(f"{folder / _MANIFEST} is not a GenSPP manifest; {_AGAIN}.")
-    contents = {name: _read(folder / name) for name in (_CONFIG, _WORDS, _WEIGHTS)}
+    names = (_CONFIG, _WORDS, _WEIGHTS, *({_CARD} & sums.keys()))  # earlier versions wrote no card
+    contents = {name: _read(folder / name) for name in names}
     for name, content in contents.items():
         if sha256(content) != sums.get(name):
             raise ModelFolderError(f"{folder / name} is not the file that was saved (its checksum differs); {_AGAIN}.")

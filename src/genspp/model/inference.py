@@ -5,15 +5,14 @@ from contextlib import contextmanager
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from genspp.data.encode import Encoded, Mask
+from genspp.kernels.denormals import flush_denormals
 from genspp.kernels.lanes import WIDTH
 from genspp.kernels.losses import logit_noise
 from genspp.kernels.memory import floats
-from genspp.model.networks import Generator, Pair, Predictor, Saliency, WordList
+from genspp.model.forms import KernelPair, SalientTo, Together, Weighed, WordMargins, members_of
 from genspp.model.passes import Batch, Network, highest, prepare
-from genspp.model.weights import flatten, kernel_order, pack, sizes_of
 from genspp.streams import Purpose, stream
 
 _AT_ONCE = 1024
@@ -21,41 +20,21 @@ Probabilities = npt.NDArray[np.float64]
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
-    """Use one torch thread inside, and give the caller back the number that was set.
-
-    The matrices here are so small that a second thread only costs, many times over on a busy machine.
-    """
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
-@contextmanager
 def flushed() -> Iterator[None]:
     """Take denormal numbers for zero inside, in this thread: they mean nothing and cost ten times the time."""
-    before = bool(np.float32(1e-40) * np.float32(1) == 0)
-    torch.set_flush_denormal(True)
+    before = flush_denormals(True)
     try:
         yield
     finally:
-        torch.set_flush_denormal(before)
+        flush_denormals(before)
 
 
-def kernel_weights(network: Generator | Predictor) -> npt.NDArray[np.float32]:
-    """Return a network's weights in the kernels' order."""
-    return pack(flatten(network), kernel_order(sizes_of(network)))
-
-
-def select(pair: Pair, data: Encoded) -> Mask:
+def select(pair: KernelPair, data: Encoded) -> Mask:
     """Return the flat highlight of all texts: the tokens whose margin, with noise where it is drawn, is at least 0.
 
     Where a share of every text is selected, the tokens of the highest margins.
     """
-    flat = _margins(pair, data)
+    flat = margins(pair, data)
     if pair.sampled is not None:
         flat = flat + text_noise(pair.sampled, data)
     if pair.share is not None:
@@ -63,18 +42,18 @@ def select(pair: Pair, data: Encoded) -> Mask:
     return np.asarray(flat >= 0).view(np.uint8)
 
 
-def _margins(pair: Pair, data: Encoded) -> npt.NDArray[np.float32]:
+def margins(pair: KernelPair, data: Encoded) -> npt.NDArray[np.float32]:
     """Return by how much selecting every token is preferred to dropping it."""
-    if isinstance(pair.generator, WordList):
-        return pair.generator.of(torch.from_numpy(data.ids.astype(np.int64))).numpy()
-    if isinstance(pair.generator, Saliency):
+    if isinstance(pair.generator, WordMargins):
+        return pair.generator.of(data.ids)
+    if isinstance(pair.generator, SalientTo):
         return _saliency(pair, pair.generator.predictor, data)
     batch, network = _laid_out(pair, pair.generator, data)
     with flushed():
-        return batch.by_token(network.margins(batch, kernel_weights(pair.generator)))
+        return batch.by_token(network.margins(batch, pair.generator.weights))
 
 
-def _saliency(pair: Pair, predictor: Predictor, data: Encoded) -> npt.NDArray[np.float32]:
+def _saliency(pair: KernelPair, predictor: Weighed, data: Encoded) -> npt.NDArray[np.float32]:
     """Return the saliency of every token; some texts at a time, for going back needs all that was computed forwards."""
     found = [np.zeros(0, np.float32)]
     for first in range(0, len(data), _AT_ONCE):
@@ -82,16 +61,16 @@ def _saliency(pair: Pair, predictor: Predictor, data: Encoded) -> npt.NDArray[np
         part = Encoded(data.ids[starts[0] : starts[-1]], starts - starts[0], data.labels[:0])
         batch, network = _laid_out(pair, predictor, part)
         with flushed():
-            found.append(batch.by_token(network.saliency(batch, kernel_weights(predictor))))
+            found.append(batch.by_token(network.saliency(batch, predictor.weights)))
     return np.concatenate(found)
 
 
-def classify(pair: Pair, data: Encoded, mask: Mask) -> Probabilities:
+def classify(pair: KernelPair, data: Encoded, mask: Mask) -> Probabilities:
     """Return the class probabilities, (texts, classes), at a flat mask."""
     return _probabilities(pair, pair.predictor, data, mask)
 
 
-def classify_full_text(pair: Pair, predictor: Predictor, data: Encoded) -> Probabilities:
+def classify_full_text(pair: KernelPair, predictor: Weighed | Together, data: Encoded) -> Probabilities:
     """Return what a predictor that sees every token says, (texts, classes)."""
     return _probabilities(pair, predictor, data, np.ones(len(data.ids), np.uint8))
 
@@ -108,16 +87,21 @@ def text_noise(seed: int, data: Encoded) -> npt.NDArray[np.float32]:
     return noise[: len(data.ids)]
 
 
-def _laid_out(pair: Pair, module: Generator | Predictor, data: Encoded) -> tuple[Batch, Network]:
-    classes = pair.predictor.output.out_features
-    table, (rows,) = prepare(pair.vectors.numpy(), classes, data)
-    return Batch.of_all(rows, np.ones(classes, np.float32), module.encoder.gru.hidden_size), Network(module, table)
+def _laid_out(pair: KernelPair, network: Weighed, data: Encoded) -> tuple[Batch, Network]:
+    classes = members_of(pair.predictor)[0].form.sizes.outputs
+    table, (rows,) = prepare(pair.vectors, classes, data)
+    batch = Batch.of_all(rows, np.ones(classes, np.float32), network.form.sizes.units)
+    return batch, Network(network.form, table)
 
 
-def _probabilities(pair: Pair, predictor: Predictor, data: Encoded, mask: Mask) -> Probabilities:
-    batch, network = _laid_out(pair, predictor, data)
-    with flushed():
-        logits = network.texts(batch, kernel_weights(predictor), batch.from_tokens(mask), keep=False)
-    found = batch.by_text(logits, network.sizes.outputs).astype(np.float64)
-    powers = np.exp(found - found.max(axis=1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+def _probabilities(pair: KernelPair, predictor: Weighed | Together, data: Encoded, mask: Mask) -> Probabilities:
+    members = members_of(predictor)
+    batch, network = _laid_out(pair, members[0], data)
+    marked, total = batch.from_tokens(mask), np.zeros((len(data), network.sizes.outputs))
+    for member in members:
+        with flushed():
+            logits = network.texts(batch, member.weights, marked, keep=False)
+        found = batch.by_text(logits, network.sizes.outputs).astype(np.float64)
+        powers = np.exp(found - found.max(axis=1, keepdims=True))
+        total += powers / powers.sum(axis=1, keepdims=True)
+    return total / len(members)

@@ -7,6 +7,8 @@ on who else is in it: recurrences are packed, and pooling looks at real tokens o
 """
 
 import math
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -116,11 +118,6 @@ class WordList(nn.Module):
         super().__init__()
         self.register_buffer("margins", torch.full((rows,), -1.0))
 
-    def of(self, ids: Tensor) -> Tensor:
-        """Return the margins of tokens, by the rows of their words."""
-        unseen = torch.full((max(0, int(ids.max()) + 1 - len(self.margins)),), -1.0)
-        return torch.cat([self.margins, unseen])[ids]
-
 
 class Predictor(nn.Module):
     """Encoder over the selected tokens, the highest value of every feature, linear layer.
@@ -137,6 +134,11 @@ class Predictor(nn.Module):
         self.output = nn.Linear(encoder.features, classes)
         self.selected, self.skipping = selected or skipping, skipping
 
+    @property
+    def classes(self) -> int:
+        """How many classes it tells apart."""
+        return self.output.out_features
+
     def forward(self, vectors: Tensor, real: Tensor, mask: Tensor) -> Tensor:
         """Return the class logits, (texts, classes), at a mask of numbers from 0 to 1."""
         chosen = mask.to(vectors.dtype)
@@ -148,6 +150,24 @@ class Predictor(nn.Module):
         highest = states.masked_fill(~pooled.unsqueeze(-1), -torch.inf).amax(1)
         logits: Tensor = self.output(highest.clamp(min=0) if self.selected else highest)
         return logits
+
+
+class Committee(nn.Module):
+    """Predictors that decide together: the mean of their probabilities.
+
+    Each has been trained by itself behind the same highlights, so what one of them has learnt by accident the others
+    outvote. They read what any predictor reads.
+    """
+
+    def __init__(self, members: Iterable[Predictor]) -> None:
+        super().__init__()
+        own = list(members)
+        self.members, self.classes = nn.ModuleList(own), own[0].classes
+
+    def forward(self, vectors: Tensor, real: Tensor, mask: Tensor) -> Tensor:
+        """Return the logarithms of the mean probabilities, (texts, classes), at a mask of numbers from 0 to 1."""
+        logits = torch.stack([member(vectors, real, mask) for member in self.members])
+        return logits.log_softmax(2).logsumexp(0) - math.log(len(self.members))
 
 
 class Saliency(nn.Module):
@@ -181,12 +201,13 @@ class Pair(nn.Module):
 
     vectors: Tensor
     generator: Any  # a Generator, a WordList or a Saliency
+    predictor: Any  # a Predictor or a Committee
 
     def __init__(
         self,
         vectors: Tensor,
         generator: Generator | WordList | Saliency,
-        predictor: Predictor,
+        predictor: Predictor | Committee,
         sampled: int | None = None,
         share: float | None = None,
     ) -> None:
@@ -196,3 +217,24 @@ class Pair(nn.Module):
         self.predictor = predictor
         self.sampled = sampled
         self.share = share
+
+    def read(self, vectors: Tensor) -> None:
+        """Read a table with rows more, or fewer, at its end; a word list selects no words of further rows."""
+        self.vectors = vectors
+        if isinstance(self.generator, WordList):
+            known = self.generator.margins[: len(vectors)]
+            self.generator.margins = torch.cat([known, vectors.new_full((len(vectors) - len(known),), -1.0)])
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Use one torch thread inside, and give the caller back the number that was set.
+
+    The matrices here are so small that a second thread only costs, many times over on a busy machine.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

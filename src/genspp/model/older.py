@@ -9,7 +9,15 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 # What settings that came with format 3 were before there were any; and one that has gone since, of searches only.
 _BEFORE_3 = {"label_columns": False, "skip_gaps": False}
-_GENSPP_BEFORE_3 = {"search": "genetic", "objective": "paper", "start": "random", "cell": "gru", "readers": False}
+_GENSPP_BEFORE_3 = {
+    "search": "genetic",
+    "objective": "paper",
+    "start": "random",
+    "cell": "gru",
+    "readers": False,
+    "predictors": 1,
+    "beliefs": False,
+}
 _GONE = "penalise_empty"
 
 

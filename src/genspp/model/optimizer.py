@@ -8,7 +8,8 @@ from torch import nn
 
 from genspp.kernels.adam import adam_step
 from genspp.kernels.memory import Floats
-from genspp.model.weights import Places, Vector
+from genspp.model.forms import Places
+from genspp.model.weights import Vector
 
 
 class Adam:

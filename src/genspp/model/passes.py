@@ -20,8 +20,7 @@ from genspp.kernels.memory import Floats, Ints, Longs, floats
 from genspp.kernels.network import texts_back, texts_forward, tokens_back, tokens_forward
 from genspp.kernels.space import Extent, Space, make_space, network_layout
 from genspp.kernels.texts import Layout, Texts, lay_out_batch, make_layout, stretches, whole
-from genspp.model.networks import GatedGenerator, Generator, Predictor
-from genspp.model.weights import padded_hidden, sizes_of
+from genspp.model.forms import Form, padded_hidden
 
 _NOTHING = np.zeros(0, np.float32)
 
@@ -180,14 +179,12 @@ class Batch:
 class Network:
     """A generator or a predictor on kernels, with the memory that its ways over batches need.
 
-    weights: in the kernels' order (`weights.kernel_order`). What goes back follows what went forward last.
+    weights: in the kernels' order (`forms.kernel_order`). What goes back follows what went forward last.
     """
 
-    def __init__(self, module: Generator | Predictor, table: Table) -> None:
-        self.sizes, self.table = sizes_of(module), table
-        self.selected = isinstance(module, Predictor) and module.selected
-        self.skipping = isinstance(module, Predictor) and module.skipping
-        self.gated = isinstance(module, GatedGenerator)
+    def __init__(self, form: Form, table: Table) -> None:
+        self.sizes, self.selected, self.skipping, self.gated = form
+        self.table = table
         self.size = network_layout(self.sizes)[2]
         self._rooms: dict[bool, tuple[Extent, bool, Space]] = {}
 

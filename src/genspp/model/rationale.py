@@ -1,11 +1,19 @@
 """What a model says of one text: its decision, and the words it was made from."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from genspp.data.corpus import Document
 from genspp.data.tokenize import Span
+from genspp.harmless import harmless, in_one_line
+
+# A highlight has colours of its own, which are read on light and on dark paper; all else takes the notebook's.
+_MARK = "background:#ffe27a;color:#1d2430;border-radius:.2em;padding:.05em .15em"
+_UNKNOWN = "text-decoration:underline dotted"
+
+Piece = tuple[str, bool]  # some characters of a text, and whether they are unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +55,28 @@ class Rationale:
         """The unknown tokens as (start, end) characters of `text`, each by itself."""
         return [self.document.spans[number] for number in self.unknown]
 
+    def pieces(self) -> Iterator[tuple[list[Piece], bool]]:
+        """Yield the text, harmless, in stretches, marked or not, and each of them in pieces, unknown or not."""
+        text, unknown = harmless(self.text), self.unknown_spans
+        for stretch, chosen in cut((0, len(text)), self.spans):
+            yield [(text[start:end], is_unknown) for (start, end), is_unknown in cut(stretch, unknown)], chosen
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the label, how sure, the text with its highlight, the other classes."""
+        shares = [f"{escape(in_one_line(label))} {share:.1%}" for label, share in self.probabilities.items()]
+        shown = []
+        for pieces, chosen in self.pieces():
+            inner = "".join(f'<span style="{_UNKNOWN}">{escape(t)}</span>' if u else escape(t) for t, u in pieces)
+            shown.append(f'<mark style="{_MARK}">{inner}</mark>' if chosen else inner)
+        note = "<br><em>Nothing is marked: no word decided, and the label is the default one.</em>" * self.no_evidence
+        if self.document.unread:
+            note += f"<br><em>Of this text, the first {len(self.mask)} words were read.</em>"
+        return (
+            f'<div style="margin:.5em 0"><strong>{escape(in_one_line(self.label))}</strong> '
+            f'<span style="opacity:.75">({", ".join(shares)})</span>{note}'
+            f'<div dir="auto" style="white-space:pre-wrap;overflow-wrap:anywhere">{"".join(shown)}</div></div>'
+        )
+
     def to_json(self) -> dict[str, Any]:
         """Return the fields that the command line prints."""
         return {
@@ -57,6 +87,7 @@ class Rationale:
             "spans": [list(span) for span in self.spans],
             "no_evidence": self.no_evidence,
             "unknown": list(self.unknown),
+            "unread": self.document.unread,
         }
 
 
@@ -71,3 +102,14 @@ def highlight_spans(token_spans: Sequence[Span], mask: Sequence[int]) -> list[Sp
             joined.append((start, end))
         previous = bool(chosen)
     return joined
+
+
+def cut(stretch: Span, spans: Sequence[Span]) -> list[tuple[Span, bool]]:
+    """Cut a stretch of a text into those inside and outside of the spans that lie in it."""
+    position, last = stretch
+    found = []
+    for start, end in spans:
+        if position <= start and end <= last:
+            found += [((position, start), False), ((start, end), True)]
+            position = end
+    return [((start, end), inside) for (start, end), inside in [*found, ((position, last), False)] if start < end]

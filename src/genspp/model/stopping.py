@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from genspp.model.weights import Weights
+from genspp.model.forms import Weights
 
 
 @dataclass

@@ -1,25 +1,33 @@
-"""Weights as one flat vector and back, in torch's order of parameters; and in the kernels' order.
+"""Torch's modules and their weights: as one flat vector and back, and as the kernels have them (`forms.py`).
 
 A parameter that two modules share counts once.
 """
 
 import math
 from collections.abc import Iterable, Mapping
-from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
 from genspp.kernels.gru import Sizes
-from genspp.kernels.lanes import WIDTH
 from genspp.kernels.memory import floats
-from genspp.model.networks import Generator, Predictor
-
-Weights = npt.NDArray[np.float32]
-Places = npt.NDArray[np.int64]
-Arrays = Mapping[str, npt.NDArray[np.float32]]
+from genspp.model.forms import (
+    Arrays,
+    Form,
+    KernelPair,
+    Places,
+    SalientTo,
+    Together,
+    Weighed,
+    Weights,
+    WordMargins,
+    check_shapes,
+    kernel_order,
+    pack,
+    padded_hidden,
+)
+from genspp.model.networks import Committee, GatedGenerator, Generator, Pair, Predictor, Saliency, WordList
 
 
 def flatten(module: nn.Module) -> Weights:
@@ -43,19 +51,15 @@ def count(module: nn.Module) -> int:
 
 def check_hidden(arrays: Arrays, hidden: int) -> None:
     """Refuse saved weights of a pair that has not so many hidden units; networks of that size may then be made."""
-    name = "model.predictor.encoder.gru.weight_hh_l0"
-    if name not in arrays or arrays[name].shape != (3 * hidden, hidden):
+    names = [f"model.predictor.{member}encoder.gru.weight_hh_l0" for member in ("", "members.0.")]
+    if not any(name in arrays and arrays[name].shape == (3 * hidden, hidden) for name in names):
         raise ValueError(f"hidden is {hidden:,}, and its weights are not of that size.")
 
 
 def load_arrays(modules: Mapping[str, nn.Module], arrays: Arrays) -> None:
     """Copy saved weights into modules, which have them all by the same names, in the same shapes, and no others."""
     wanted = {f"{part}.{name}": own for part, module in modules.items() for name, own in module.state_dict().items()}
-    for name in sorted(wanted.keys() | arrays.keys()):
-        if name not in wanted or name not in arrays or wanted[name].shape != arrays[name].shape:
-            found = "missing" if name not in arrays else f"of the shape {arrays[name].shape}"
-            asked = f"ask for {tuple(wanted[name].shape)}" if name in wanted else "know nothing of them"
-            raise ValueError(f"the weights {name} are {found}, and the settings {asked}.")
+    check_shapes({name: tuple(own.shape) for name, own in wanted.items()}, arrays)
     with torch.no_grad():
         for name, own in wanted.items():
             own.copy_(torch.from_numpy(arrays[name].copy()))
@@ -86,11 +90,6 @@ def draw(stream: np.random.Generator, module: nn.Module) -> Weights:
     return np.concatenate(drawn).astype(np.float32)
 
 
-def padded_hidden(hidden: int) -> int:
-    """Return the hidden size as the kernels have it."""
-    return -(-hidden // WIDTH) * WIDTH
-
-
 def sizes_of(network: Generator | Predictor) -> Sizes:
     """Return the sizes of a network as the kernels have them."""
     gru, outputs = network.encoder.gru, network.output.out_features
@@ -99,47 +98,39 @@ def sizes_of(network: Generator | Predictor) -> Sizes:
     return Sizes(gru.input_size, hidden, gru.hidden_size, ways, outputs, normed)
 
 
-@cache
-def kernel_order(sizes: Sizes) -> Places:
-    """Return, for every number of a network's weights in the kernels' order, its place in torch's; -1 for padding."""
-    D, K, H, ways, outputs, normed = sizes
-    taken = 0
-
-    def torch_part(*shape: int) -> Places:
-        nonlocal taken
-        taken += math.prod(shape)
-        return np.arange(taken - math.prod(shape), taken).reshape(shape)
-
-    def padded(part: Places, *shape: int) -> Places:
-        room = np.full(shape, -1, np.int64)
-        room[tuple(slice(size) for size in part.shape)] = part
-        return room.ravel()
-
-    laid = []
-    for _ in range(ways):
-        inputs, recurrent = torch_part(3, H, D), torch_part(3, H, H)
-        bias, recurrent_bias = torch_part(3, H), torch_part(3, H)
-        laid += [padded(inputs.transpose(2, 0, 1), D, 3, K), padded(bias, 3, K)]
-        laid += [padded(recurrent.transpose(2, 0, 1), K, 3, K), padded(recurrent_bias, 3, K)]
-    if normed:
-        laid += [padded(torch_part(ways, H), ways, K), padded(torch_part(ways, H), ways, K)]
-    laid += [padded(torch_part(outputs, ways, H), outputs, ways, K), torch_part(outputs)]
-    return np.concatenate(laid)
+def form_of(network: Generator | Predictor) -> Form:
+    """Return what a network is to the kernels."""
+    if isinstance(network, Predictor):
+        return Form(sizes_of(network), selected=network.selected, skipping=network.skipping)
+    return Form(sizes_of(network), gated=isinstance(network, GatedGenerator))
 
 
-def pack(flat: Weights, order: Places) -> Weights:
-    """Return flat weights in the kernels' order, zero in the padding."""
-    packed = floats(len(order))
-    packed[: len(order)] = np.where(order >= 0, flat[order], 0)
-    return packed
+def kernel_weights(network: Generator | Predictor) -> Weights:
+    """Return a network's weights in the kernels' order."""
+    return pack(flatten(network), kernel_order(sizes_of(network)))
 
 
-def unpack(packed: Weights, order: Places) -> Weights:
-    """Return weights (or gradients) in torch's order."""
-    flat = np.empty(int(order.max()) + 1, np.float32)
-    real = order >= 0
-    flat[order[real]] = packed[: len(order)][real]
-    return flat
+def weighed(network: Generator | Predictor) -> Weighed:
+    """Return a network as the kernels have it, with the weights of now."""
+    return Weighed(form_of(network), kernel_weights(network))
+
+
+def deciding(predictor: Predictor | Committee) -> Weighed | Together:
+    """Return what decides, one predictor or several together, as the kernels have it."""
+    if isinstance(predictor, Committee):
+        return Together(tuple(weighed(member) for member in predictor.members))  # type: ignore[arg-type]
+    return weighed(predictor)
+
+
+def on_kernels(pair: Pair) -> KernelPair:
+    """Return a pair as the kernels have it, with the weights of now."""
+    if isinstance(pair.generator, WordList):
+        generator: Weighed | WordMargins | SalientTo = WordMargins(pair.generator.margins.numpy().copy())
+    elif isinstance(pair.generator, Saliency):
+        generator = SalientTo(weighed(pair.generator.predictor))
+    else:
+        generator = weighed(pair.generator)
+    return KernelPair(pair.vectors.numpy(), generator, deciding(pair.predictor), pair.sampled, pair.share)
 
 
 class Vector:

@@ -17,8 +17,9 @@ from genspp.kernels.lanes import WIDTH
 from genspp.kernels.losses import draw_mask, imitation, press, task_loss
 from genspp.kernels.memory import Floats, floats
 from genspp.kernels.texts import lay_tokens, make_layout
+from genspp.model.forms import Weights, kernel_order, pack, unpack
 from genspp.model.passes import Batch, Network, Rows
-from genspp.model.weights import Weights, kernel_order, pack, unpack
+from genspp.model.weights import form_of
 from genspp.population.evaluator import Climb, Task, Terms
 
 
@@ -27,8 +28,9 @@ class Climber:
 
     def __init__(self, task: Task, table: Table, rows: Rows) -> None:
         self._task, self._rows = task, rows
-        self._generator, self._predictor = Network(task.generator(), table), Network(task.predictor(), table)
-        self._opponent = Network(task.opponent(), table)
+        self._generator, self._predictor, self._opponent = (
+            Network(form_of(module), table) for module in (task.generator(), task.predictor(), task.opponent())
+        )
         size = min(task.training.batch_size, len(rows))
         self._layout = make_layout(size, rows.longest, rows.words)
         self._begin = np.zeros(len(rows), np.int64)

@@ -8,17 +8,18 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from genspp.data.encode import Encoded, Mask
+from genspp.kernels.denormals import flush_denormals
 from genspp.kernels.inputs import Table
 from genspp.kernels.lanes import WIDTH
 from genspp.kernels.predictor import Prefix, make_prefix, train_epoch, validate
 from genspp.kernels.space import Extent, Space, make_space
 from genspp.kernels.texts import Layout, Texts, make_layout
+from genspp.model.forms import Weights, kernel_order, pack, unpack
 from genspp.model.passes import Batch, Network, prepare
 from genspp.model.stopping import EarlyStopping
-from genspp.model.weights import Weights, kernel_order, pack, sizes_of, unpack
+from genspp.model.weights import form_of, sizes_of
 from genspp.population.climbing import Climber
 from genspp.population.evaluator import (
     Climb,
@@ -63,10 +64,11 @@ class CompiledEvaluator:
         self._pool = ThreadPoolExecutor(
             workers or os.cpu_count() or 1,
             thread_name_prefix="genspp",
-            initializer=torch.set_flush_denormal,
+            initializer=flush_denormals,
             initargs=(True,),
         )
         self._own = threading.local()
+        self._beliefs = _NOTHING if task.beliefs is None else np.array(task.beliefs, np.float32).ravel()
         self._readers: Readers | None = None
         self._judged: dict[tuple[int, bytes], Judges] = {}  # the last ones, to climb between; others are trained again
         self._lock = threading.Lock()
@@ -98,22 +100,22 @@ class CompiledEvaluator:
         """Return the flat highlight mask that a genome gives to all texts of `data`."""
         table, (rows,) = prepare(self.task.vectors, self.task.shape.classes, data)
         network, batch = (
-            Network(self.task.generator(), table),
+            Network(form_of(self.task.generator()), table),
             Batch.of_all(rows, self.task.class_weights, self.task.shape.hidden),
         )
         return self._pool.submit(_highlight, network, genome, batch).result()
 
-    def train_predictor(
-        self, train_mask: Mask, val_mask: Mask, seed: int, training: Training | None = None, *, afresh: bool = False
-    ) -> TrainedPredictor:
-        """Train one predictor behind fixed masks.
+    def train_predictors(
+        self, train_mask: Mask, val_mask: Mask, seeds: Sequence[int], training: Training | None = None
+    ) -> list[TrainedPredictor]:
+        """Train predictors behind fixed masks: the first from the readers' weights, others from their own.
 
-        training: the task's own unless another is given. afresh: from weights of its own, not from the readers'.
+        training: the task's own unless another is given.
         """
         self._prepare_readers()
-        start = None if afresh or self._readers is None else self._readers.predictor
-        texts = self._seen(train_mask, val_mask)
-        return self._pool.submit(self._fit, texts, seed, training or self.task.training, start).result()
+        texts, training = self._seen(train_mask, val_mask), training or self.task.training
+        starts = [None if self._readers is None else self._readers.predictor, *[None] * (len(seeds) - 1)]
+        return list(self._pool.map(lambda seed, start: self._fit(texts, seed, training, start), seeds, starts))
 
     def close(self) -> None:
         """Stop the threads."""
@@ -149,19 +151,20 @@ class CompiledEvaluator:
     def _highlights(self, genome: Weights) -> tuple[Mask, Mask]:
         """Return the highlights of the training and the validation texts."""
         if not hasattr(self._own, "network"):
-            self._own.network = Network(self.task.generator(), self._table)
+            self._own.network = Network(form_of(self.task.generator()), self._table)
         train, val = (_highlight(self._own.network, genome, batch) for batch in self._batches)
         return train, val
 
     def _judge(self, train_mask: Mask, val_mask: Mask, seed: int) -> Judges:
         """Train a predictor behind highlights and, where the task has one, an adversary behind the rest."""
         start, training = self._readers, self.task.training
-        predictor = self._fit(self._seen(train_mask, val_mask), seed, training, start and start.predictor)
+        seen, beliefs = self._seen(train_mask, val_mask), self._beliefs
+        predictor = self._fit(seen, seed, training, start and start.predictor, beliefs)
         if self.task.adversary == "none":
             return Judges(predictor, None)
         rest = self._left(1 - train_mask, 1 - val_mask)
         own = seed_of(seed, Purpose.ADVERSARY)
-        return Judges(predictor, self._fit(rest, own, training, start and start.adversary))
+        return Judges(predictor, self._fit(rest, own, training, start and start.adversary, beliefs))
 
     # ------------------------------------------------------------------ what predictors read
 
@@ -193,14 +196,21 @@ class CompiledEvaluator:
             stopping.close_epoch(predictor.validate(val), predictor.flat())
         return stopping.best
 
-    def _fit(self, texts: Sequence[Texts], seed: int, training: Training, start: Weights | None) -> TrainedPredictor:
+    def _fit(
+        self,
+        texts: Sequence[Texts],
+        seed: int,
+        training: Training,
+        start: Weights | None,
+        beliefs: npt.NDArray[np.float32] = _NOTHING,
+    ) -> TrainedPredictor:
         train, val = texts
         first = fresh_predictor(seed, self.task) if start is None else start
         predictor = TrainablePredictor(self.task, first, self._table, training, self._memory(training))
         stopping = EarlyStopping(training.epochs, training.patience)
         while not stopping.finished:
             predictor.train(train, epoch_order(seed, stopping.epoch, len(self.task.train)))
-            loss = predictor.validate(val) if stopping.measured else float("nan")
+            loss = predictor.validate(val, beliefs) if stopping.measured else float("nan")
             stopping.close_epoch(loss, predictor.flat())
         return TrainedPredictor(stopping.best, stopping.best_loss, stopping.epoch)
 
@@ -240,10 +250,10 @@ class TrainablePredictor:
         state = (self._weights, self.gradient, self._moments, self._squares, self._powers, _NOTHING)
         train_epoch(order, self._batch_size, self._rates, texts, *self._shared, *state)
 
-    def validate(self, texts: Texts) -> float:
-        """Return the loss over all texts."""
+    def validate(self, texts: Texts, beliefs: npt.NDArray[np.float32] = _NOTHING) -> float:
+        """Return the loss over all texts. beliefs: flat, what it is measured against; nothing: the labels."""
         order = np.argsort(-texts.span, kind="stable")
-        return float(validate(order, self._batch_size, texts, *self._shared, self._weights))
+        return float(validate(order, self._batch_size, texts, *self._shared, self._weights, beliefs))
 
     def flat(self) -> Weights:
         """Return the weights in torch's order."""

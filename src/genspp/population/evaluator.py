@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from genspp.data.encode import Encoded, Mask
 from genspp.kernels.losses import logarithms
+from genspp.model.forms import Weights
 from genspp.model.networks import Cell, Encoder, Generator, Predictor, Shape
-from genspp.model.weights import Weights, draw
+from genspp.model.weights import draw
 from genspp.streams import Purpose, stream
 
 Adversary = Literal["none", "gaps", "packed"]
@@ -48,7 +49,8 @@ class Task:
     (classes,) float32, what a selected token costs in a text of a class. skipping: predictors skip unselected tokens.
     adversary: whether a second predictor is trained on the unselected tokens, and what it sees: where the gaps are
     (`gaps`) or the tokens alone (`packed`). readers: the seed of the weights that all judges start from, trained on
-    random highlights; None: each starts from weights of its own.
+    random highlights; None: each starts from weights of its own. beliefs: (validation texts, classes) float32, what
+    judges are measured against: how much every class of a text weighs, 1 in all; None: the labels.
     """
 
     shape: Shape
@@ -62,6 +64,7 @@ class Task:
     skipping: bool = False
     adversary: Adversary = "none"
     readers: int | None = None
+    beliefs: npt.NDArray[np.float32] | None = None
 
     def generator(self) -> Generator:
         """Return an untrained generator; a genome is all its weights."""
@@ -95,6 +98,8 @@ class Task:
         """The validation loss of a predictor that sees nothing: it knows how frequent the classes are."""
         mass = np.bincount(self.train.labels, minlength=self.shape.classes) * self.class_weights.astype(np.float64)
         seen = np.bincount(self.val.labels, minlength=self.shape.classes) * self.class_weights.astype(np.float64)
+        if self.beliefs is not None:
+            seen = self.beliefs.sum(axis=0, dtype=np.float64)
         return float(-(seen * logarithms(np.maximum(mass / mass.sum(), 1e-12))).sum() / max(seen.sum(), 1e-12))
 
 
@@ -231,12 +236,12 @@ class Evaluator(Protocol):
         """Return the flat highlight mask that a genome gives to all texts of `data`."""
         ...
 
-    def train_predictor(
-        self, train_mask: Mask, val_mask: Mask, seed: int, training: Training | None = None, *, afresh: bool = False
-    ) -> TrainedPredictor:
-        """Train one predictor behind fixed masks.
+    def train_predictors(
+        self, train_mask: Mask, val_mask: Mask, seeds: Sequence[int], training: Training | None = None
+    ) -> list[TrainedPredictor]:
+        """Train predictors behind fixed masks: the first from the readers' weights, others from their own.
 
-        training: the task's own unless another is given. afresh: from weights of its own, not from the readers'.
+        training: the task's own unless another is given.
         """
         ...
 

@@ -18,10 +18,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from genspp.data.encode import Encoded, Mask, pad
-from genspp.model.inference import one_thread
-from genspp.model.networks import Predictor
+from genspp.model.forms import Weights
+from genspp.model.networks import Predictor, one_thread
 from genspp.model.stopping import EarlyStopping
-from genspp.model.weights import Weights, flatten, load_flat
+from genspp.model.weights import flatten, load_flat
 from genspp.population.evaluator import (
     Climb,
     Evaluation,
@@ -74,15 +74,19 @@ class SequentialEvaluator:
                 flat[index[real]] = mask[real]
         return flat
 
-    def train_predictor(
-        self, train_mask: Mask, val_mask: Mask, seed: int, training: Training | None = None, *, afresh: bool = False
-    ) -> TrainedPredictor:
-        """Train one predictor behind fixed masks.
+    def train_predictors(
+        self, train_mask: Mask, val_mask: Mask, seeds: Sequence[int], training: Training | None = None
+    ) -> list[TrainedPredictor]:
+        """Train predictors behind fixed masks: the first from the readers' weights, others from their own.
 
-        training: the task's own unless another is given. afresh: from weights of its own, not from the readers'.
+        training: the task's own unless another is given.
         """
-        start = None if afresh or self._readers is None else self._readers.predictor
-        return self._fit(self.task.predictor(), (train_mask, val_mask), seed, training or self.task.training, start)
+        masks, training = (train_mask, val_mask), training or self.task.training
+        starts = [None if self._readers is None else self._readers.predictor, *[None] * (len(seeds) - 1)]
+        return [
+            self._fit(self.task.predictor(), masks, seed, training, start)
+            for seed, start in zip(seeds, starts, strict=True)
+        ]
 
     def climb(self, genomes: npt.NDArray[np.float32], climbs: Sequence[Climb], terms: Terms) -> npt.NDArray[np.float32]:
         """Return the genomes that climbs from these lead to."""
@@ -109,11 +113,13 @@ class SequentialEvaluator:
     def judge(self, train_mask: Mask, val_mask: Mask, seed: int) -> Judges:
         """Judge fixed highlights as those of a genome are."""
         task, start = self.task, self._readers
-        predictor = self.train_predictor(train_mask, val_mask, seed)
+        seen, first = (train_mask, val_mask), start and start.predictor
+        predictor = self._fit(task.predictor(), seen, seed, task.training, first, task.beliefs)
         if task.adversary == "none":
             return Judges(predictor, None)
         rest, own = (1 - train_mask, 1 - val_mask), seed_of(seed, Purpose.ADVERSARY)
-        return Judges(predictor, self._fit(task.opponent(), rest, own, task.training, start and start.adversary))
+        first = start and start.adversary
+        return Judges(predictor, self._fit(task.opponent(), rest, own, task.training, first, task.beliefs))
 
     @cached_property
     def _readers(self) -> Readers | None:
@@ -144,6 +150,7 @@ class SequentialEvaluator:
         seed: int,
         training: Training,
         start: Weights | None,
+        beliefs: npt.NDArray[np.float32] | None = None,
     ) -> TrainedPredictor:
         load_flat(predictor, fresh_predictor(seed, self.task) if start is None else start)
         optimizer = torch.optim.Adam(predictor.parameters(), lr=training.learning_rate)
@@ -152,7 +159,7 @@ class SequentialEvaluator:
             while not stopping.finished:
                 order = epoch_order(seed, stopping.epoch, len(self.task.train))
                 self._train_epoch(predictor, optimizer, masks[0], order, training)
-                loss = self._validation_loss(predictor, masks[1]) if stopping.measured else float("nan")
+                loss = self._validation_loss(predictor, masks[1], beliefs) if stopping.measured else float("nan")
                 stopping.close_epoch(loss, flatten(predictor))
         return TrainedPredictor(stopping.best, stopping.best_loss, stopping.epoch)
 
@@ -226,13 +233,18 @@ class SequentialEvaluator:
             optimizer.step()
 
     @torch.inference_mode()
-    def _validation_loss(self, predictor: Predictor, mask: Mask) -> float:
+    def _validation_loss(
+        self, predictor: Predictor, mask: Mask, beliefs: npt.NDArray[np.float32] | None = None
+    ) -> float:
         total = weight = 0.0
         for rows in self.task.val.batches():
             logits, labels = self._forward(predictor, self.task.val, mask, rows)
+            if beliefs is not None:  # these weigh 1 in all
+                total -= float((torch.from_numpy(beliefs[rows]) * logits.log_softmax(1)).sum())
+                continue
             total += float(F.cross_entropy(logits, labels, self._class_weights, reduction="sum"))
             weight += float(self._class_weights[labels].sum())
-        return total / weight
+        return total / weight if beliefs is None else total
 
     def _forward(
         self, predictor: Predictor, data: Encoded, mask: Mask, rows: npt.NDArray[np.int64]

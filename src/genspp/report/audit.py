@@ -6,7 +6,7 @@ from rich.text import Text
 
 from genspp.evaluation.answers import IN_FRONT, Audit
 from genspp.evaluation.verdicts import QUESTIONS, verdicts
-from genspp.report.harmless import in_one_line
+from genspp.harmless import in_one_line
 
 Rows = list[tuple[str, ...]]
 

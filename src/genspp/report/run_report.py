@@ -102,6 +102,9 @@ def cautions(run: Finished) -> list[str]:
             f"{_percent(unknown / tokens)} of the words of the test texts are unknown to the model, which cannot tell "
             "one from another; more training texts, or word vectors from a file, would make them known."
         )
+    cut = sum(rationale.document.unread > 0 for rationale in run.rationales)
+    if cut:
+        found.append(f"{_of(cut, texts)} are cut: what follows is not read, and gold marks there do not count.")
     if run.repeated:
         found.append(
             f"Training has seen {_of(run.repeated, texts)} word for word: the scores flatter the model as far as these "

@@ -48,12 +48,15 @@
   };
 
   const paintDecision = (card) => {
-    const { answer, own } = card, label = String(answer.label), shares = card.part(".shares"), yours = card.part(".yours");
+    const { answer, own } = card, label = String(answer.label);
+    const [shares, unread, yours] = [".shares", ".unread", ".yours"].map(card.part);
     card.part(".said").replaceChildren("decides ", element("b", "", harmless(label)));
     const rows = classes.map((name) => [harmless(name), 100 * answer.probabilities[name], name === label]);
     shares.replaceChildren(...bars(rows, 1));
     shares.scrollTop = shares.querySelector(".own").offsetTop - shares.offsetTop - shares.clientHeight / 2;
     hide(card.part(".nothing"), !answer.no_evidence);
+    hide(unread, !answer.unread);
+    unread.textContent = `Of this text, the first ${answer.tokens.length} words are read.`;
     hide(yours, card.mask === null);
     yours.firstElementChild.textContent =
       `These are your marks, not the model’s. From its own it decides ${harmless(String(own.label))}.`;

@@ -1,25 +1,27 @@
 """Highlights, figures and progress on a terminal, or as plain lines where there is none."""
 
 import logging
+import math
 from collections.abc import Mapping, Sequence
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from genspp.data.tokenize import Span
+from genspp.harmless import harmless, in_one_line
 from genspp.model.rationale import Rationale
-from genspp.report.harmless import harmless, in_one_line
 from genspp.settings import Setting
 
 if TYPE_CHECKING:  # torch is not needed to show anything
     from genspp.methods.base import Rationalizer
 
 _HIGHLIGHT = "bold black on bright_yellow"
+_RECENT = 10  # steps whose seconds tell how long further ones take
 METRICS = (
     ("clf_f1", "Clf-F1", "macro F1 of the labels, from the highlights alone"),
     ("full_text_clf_f1", "  full text", "the same from a predictor that sees every token"),
@@ -80,6 +82,8 @@ def _notes(rationale: Rationale) -> list[str]:
         notes.append("nothing marked: default label")
     if count := len(rationale.unknown):
         notes.append("1 unknown word" if count == 1 else f"{count} unknown words")
+    if rationale.document.unread:
+        notes.append(f"only its first {len(rationale.mask)} words were read")
     return notes
 
 
@@ -121,8 +125,18 @@ def print_metrics(console: Console, metrics: dict[str, Any]) -> None:
         table.add_row(name, "–" if value is None else f"{100 * value:.2f} %", meaning)
     table.add_row("S", f"{metrics['selection_size']:.2f}", "tokens selected in a text")
     console.print(table)
+    if "stopped_early" in metrics:
+        console.print(f"Training was {early_end(metrics)}.", soft_wrap=True)
     for sentence in metrics.get("warnings", ()):
         print_warning(console, sentence)
+
+
+def early_end(metrics: dict[str, Any]) -> str:
+    """Return in a few words what ended a training before its own end, after which step, and how to repeat that."""
+    by, step, number = (metrics["stopped_early"][name] for name in ("by", "step", "number"))
+    ended = {"time": "stopped by the clock (--minutes)", "finish": "finished early (genspp finish)"}
+    again = f"; --generations {number} repeats it" if step == "generation" else ""
+    return f"{ended.get(by, 'stopped early')} after {in_one_line(step)} {number}{again}"
 
 
 def print_warning(console: Console, sentence: str) -> None:
@@ -131,23 +145,22 @@ def print_warning(console: Console, sentence: str) -> None:
 
 
 class Live:
-    """Progress while a method is trained: a bar with the time left on a terminal, lines elsewhere."""
+    """Progress while a model is made: what is being done, then steps with the time that is left at most.
+
+    On a terminal a bar below these lines moves and shows the last step; elsewhere a step is a line, not more often than
+    every so many seconds.
+    """
 
     def __init__(self, console: Console, every_seconds: float = 10.0) -> None:
         self._console = console
         self._every = every_seconds
-        self._started = self._spoken = monotonic()
-        self._first: int | None = None
+        self._spoken = -math.inf
+        self._took: list[float] = []  # seconds of the steps that were seen
         self._bar: Progress | None = None
         if console.is_terminal:
-            columns = (
-                BarColumn(),
-                MofNCompleteColumn(),
-                TimeRemainingColumn(),
-                TextColumn("{task.description}"),
-            )
+            columns = BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False)
             self._bar = Progress(*columns, console=console, transient=True)
-            self._task = self._bar.add_task("starting", total=None)
+            self._task = self._bar.add_task("", total=None)
 
     def __enter__(self) -> Self:
         if self._bar is not None:
@@ -160,23 +173,45 @@ class Live:
         if self._bar is not None:
             self._bar.stop()
 
-    def __call__(self, line: dict[str, Any], total: int) -> None:
-        """Show a line of the log; `total` is how many there will be at most."""
+    def say(self, what: str) -> None:
+        """Show what is done from now on."""
+        self._console.print(in_one_line(f"{what} ..."), style="dim", soft_wrap=True)
+        if self._bar is not None:  # how long it takes is not known: the bar starts anew, and moves to and fro
+            self._bar.remove_task(self._task)
+            self._task = self._bar.add_task("", total=None)
+
+    def __call__(self, line: dict[str, Any], total: int, left: float | None) -> None:
+        """Show a line of the log. total: how many there will be at most; left: the seconds until the time is up."""
         step_name, step = next(iter(line.items()))
         done = int(step) + 1
-        text = describe(line)
+        self._took.append(float(line.get("seconds", 0)))
+        told = ", ".join(filter(None, (describe(line), self._time_left(total - done, left))))
+        text = f"{step_name} {step}/{total - 1}: {told}"
         if self._bar is not None:
             self._bar.update(self._task, completed=done, total=total, description=text)
-            return
-        now = monotonic()
-        first = self._first is None
-        if first:
-            self._first = done
-        if first or done == total or now - self._spoken >= self._every:
-            fresh = done - (self._first or done)
-            left = (now - self._started) / (fresh + 1) * (total - done)
-            self._console.print(f"{step_name} {step}/{total - 1}: {text}, about {left:.0f} s left", soft_wrap=True)
-            self._spoken = now
+        elif done == total or monotonic() - self._spoken >= self._every:
+            self._console.print(text, soft_wrap=True)
+            self._spoken = monotonic()
+
+    def _time_left(self, steps: int, left: float | None) -> str:
+        """Return how long the steps take that are left, at most: most trainings stop before, when nothing improves.
+
+        The first step, in which much is made that others find there, tells of the others only while there are none.
+        """
+        took = self._took[1:][-_RECENT:] or self._took
+        seconds = steps * sum(took) / len(took)
+        return f"at most {duration(seconds if left is None else max(0.0, min(seconds, left)))} left"
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it.
+
+    >>> duration(42), duration(150), duration(7300)
+    ('42 s', '2.5 min', '2.0 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 class Messages(logging.Handler):

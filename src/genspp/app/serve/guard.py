@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from genspp.app.serve.limits import BURST, MOST_CLIENTS, PER_SECOND
 from genspp.errors import RequestError
-from genspp.report.harmless import json_line
+from genspp.harmless import json_line
 
 _PORT = re.compile(r":\d+$")
 

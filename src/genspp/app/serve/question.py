@@ -8,19 +8,20 @@ from genspp.app.serve.limits import MOST_CHARACTERS, MOST_TEXTS, MOST_TOKENS
 from genspp.data.corpus import as_corpus
 from genspp.data.fields import clean
 from genspp.errors import RequestError
-from genspp.methods.base import Rationalizer
+from genspp.model.explainer import Explainer
 
 _FIELDS = ("texts", "masks")
 _EXAMPLE = 'send {"texts": ["a text", "another"]}'
 
 
-def answer(model: Rationalizer, body: bytes) -> list[dict[str, Any]]:
+def answer(model: Explainer, body: bytes) -> list[dict[str, Any]]:
     """Return what the model says of the texts in a request, as `Rationale.to_json` has it."""
     texts, masks = _read(body)
-    corpus = as_corpus(texts, model.tokenizer)
+    corpus = as_corpus(texts, model.cut_by)
     for number, document in enumerate(corpus):
         _at_most(MOST_TOKENS, len(document.tokens), f"text {number} (from 0) has {{}} tokens")
-    return [rationale.to_json() for rationale in model.explain(corpus, masks)]
+    short = corpus.truncated(model.most_tokens)  # in the answer it is said how much of a text is not read
+    return [rationale.to_json() for rationale in model.explain(short, masks)]
 
 
 def _read(body: bytes) -> tuple[list[str], list[list[int] | None] | None]:
@@ -74,6 +75,7 @@ def schema(classes: Sequence[Any]) -> dict[str, Any]:
         },
         "no_evidence": {"type": "boolean", "description": "nothing is marked: the label is the default one"},
         "unknown": {"type": "array", "items": number, "description": "the numbers of tokens unknown to the model"},
+        "unread": {**number, "description": "how many further tokens the text has that are not read"},
     }
     asked = {
         "texts": {

@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from genspp.app.predict import open_model
+from genspp.app.predict import open_explainer
 from genspp.app.serve.guard import Guard, said
 from genspp.app.serve.limits import (
     MOST_BYTES,
@@ -30,9 +30,9 @@ from genspp.app.serve.limits import (
 )
 from genspp.app.serve.question import answer, schema
 from genspp.errors import GenSPPError, RequestError, SettingsError
-from genspp.methods.base import Rationalizer
-from genspp.report.harmless import json_line
-from genspp.report.html import serve_page
+from genspp.harmless import json_line
+from genspp.model.explainer import Explainer
+from genspp.report.served import serve_page
 
 logger = logging.getLogger("genspp")
 
@@ -42,7 +42,7 @@ Say = Callable[[str], None]
 class Desk:
     """A model that is asked by one thread, one request at a time, with some more in line."""
 
-    def __init__(self, model: Rationalizer) -> None:
+    def __init__(self, model: Explainer) -> None:
         self._model, self._thread = model, ThreadPoolExecutor(1)
         self._waiting = self._remembered = 0
 
@@ -64,11 +64,11 @@ class Desk:
         return answer(self._model, body)
 
 
-def make_app(model: Rationalizer, name: str, hosts: Collection[str] | None) -> ASGIApp:
+def make_app(model: Explainer, name: str, hosts: Collection[str] | None) -> ASGIApp:
     """Return the application that serves a model. hosts: what requests may call this machine; None: anything."""
     classes, desk = model.classes_.tolist(), Desk(model)
     limits = {"texts": MOST_TEXTS, "characters": MOST_CHARACTERS}
-    page, policy = serve_page(name, type(model).title, classes, limits)
+    page, policy = serve_page(name, model.method, classes, limits)
 
     async def show_page(_: Request) -> Response:
         return HTMLResponse(page)
@@ -128,7 +128,7 @@ def serve(folder: Path, host: str, port: int, say: Say, warn: Say) -> None:
         address, port = listening.getsockname()[:2]
         own, anywhere = ip_address(address).is_loopback, ip_address(address).is_unspecified
         hosts = {"localhost", "127.0.0.1", "[::1]", _in_url(address), host.lower()} if own else None
-        model, _ = open_model(folder)
+        model, _ = open_explainer(folder)
         model.explain(["a"])  # the kernels are loaded before anyone waits for them
         app = make_app(model, folder.resolve().name, hosts)
         # No name of a client, no text and no trace reaches the terminal; a proxy's word is not taken for who asks.

@@ -4,6 +4,7 @@ A source is a class in a file of this folder, registered under the name it is ty
 from a folder, `hatexplain:FOLDER`.
 """
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -11,19 +12,22 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from genspp.data.columns import Columns
-from genspp.data.corpus import Corpus, Document, Splits
+from genspp.data.corpus import Corpus, Document, Splits, truncated_note
 from genspp.data.faults import check_on_bad_row
 from genspp.errors import DataError, SettingsError
 from genspp.registry import Registry
+
+logger = logging.getLogger("genspp")
 
 SOURCES: Registry[type["Source"]] = Registry("data", "genspp.data.sources")
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What may be asked of a source. All but `max_length` is for one's own data only; `None` is no wish.
+    """What may be asked of a source. All but `max_length` and `truncate` is for one's own data only; `None` is no wish.
 
-    on_bad_row: whether rows that cannot be used are an error, or are skipped and told.
+    max_length: leave out texts of more tokens. truncate: read the first tokens of a text, so many at most. on_bad_row:
+    whether rows that cannot be used are an error, or are skipped and told.
     """
 
     columns: Columns = field(default_factory=Columns)
@@ -32,6 +36,7 @@ class Options:
     max_length: int | None = None
     tokenizer: str | None = None
     on_bad_row: str = "error"
+    truncate: int | None = None
 
 
 @dataclass(frozen=True)
@@ -86,13 +91,19 @@ class Source(ABC):
         """Read or make the data."""
         options = options or Options()
         check_on_bad_row(options.on_bad_row)
-        if not self.takes_columns and options != Options(max_length=options.max_length):
+        lengths = Options(max_length=options.max_length, truncate=options.truncate)
+        if not self.takes_columns and options != lengths:
             raise SettingsError(
                 f"Columns, --val, --test, --on-bad-row and a tokenizer are for your own files, not for {self.name}."
             )
         if options.max_length is not None and options.max_length < 1:
             raise SettingsError(f"max_length is {options.max_length}; it must be at least 1.")
-        return self._load(options)
+        if options.max_length is not None and options.truncate is not None and options.truncate >= options.max_length:
+            raise SettingsError(
+                f"max_length is {options.max_length} and truncate is {options.truncate}: texts of more than "
+                f"{options.max_length} tokens are left out, so that none is cut; give one of them, or a lower truncate."
+            )
+        return self._load(options).truncated(options.truncate)
 
     def fieldnames(self) -> tuple[str, ...]:
         """Return the columns that the source has, where they may be named."""
@@ -101,6 +112,8 @@ class Source(ABC):
     def test_rows(self, options: Options, known: Collection[str]) -> Corpus:
         """Return the rows that a model from elsewhere, which knows these labels, is scored on."""
         corpus = self.load(options).test
+        for note in truncated_note((corpus,), options.truncate):
+            logger.warning(note)
         for document in corpus:
             if document.label not in known:
                 raise DataError(

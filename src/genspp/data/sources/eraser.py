@@ -90,7 +90,9 @@ def _document(fields: dict[str, Any], texts: Texts) -> Document:
     tokens, spans = _CUT(text)
     if not tokens:
         raise ValueError("the text has no tokens")
-    return Document(identifier, text, tuple(tokens), tuple(spans), label, None if evidences is None else tuple(mask))
+    gold = None if evidences is None else tuple(mask)
+    made_of = tuple((name, first[name], first[name] + length) for name, length in zip(docids, lengths[1:], strict=True))
+    return Document(identifier, text, tuple(tokens), tuple(spans), label, gold, made_of=made_of)
 
 
 @SOURCES.register("eraser")

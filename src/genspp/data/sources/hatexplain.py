@@ -70,8 +70,8 @@ def _document(path: Path, post_id: str, post: Any) -> Document:
     return Document(post_id, text, tuple(tokens), tuple(spans), label, highlight)
 
 
-def hatexplain(folder: Path | str, max_length: int = MAX_LENGTH) -> Splits:
-    """Read the official files in `folder`, in the official splits, posts of up to `max_length` tokens."""
+def hatexplain(folder: Path | str, max_length: int | None = MAX_LENGTH) -> Splits:
+    """Read the official files in `folder`, in the official splits, posts of up to `max_length` tokens (`None`: all)."""
     folder = Path(folder)
     if not folder.is_dir():
         raise DataError(
@@ -107,4 +107,5 @@ class HateXplain(Source):
     may_be_shown = False
 
     def _load(self, options: Options) -> Splits:
-        return hatexplain(self.place, options.max_length or MAX_LENGTH)
+        # Whoever has long posts cut does not want them left out.
+        return hatexplain(self.place, options.max_length or (MAX_LENGTH if options.truncate is None else None))

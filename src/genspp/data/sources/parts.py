@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from genspp.data.corpus import PARTS, SPLIT_SEED, Corpus, Splits, stratified_split
+from genspp.data.corpus import PARTS, SPLIT_SEED, Corpus, Splits, stratified_split, truncated_note
 from genspp.data.faults import LISTED
 from genspp.data.records import Records, check_known, read_records
 from genspp.data.rows import RawRows
@@ -100,9 +100,10 @@ def rows_to_score(given: Path | str | RawRows, options: Options, known: Collecti
     """Return all rows, for a model that knows these labels; what is to be told about reading them is logged."""
     records = records_of(given, options, in_parts=False)
     check_known(records, known, "test")
-    for note in records.notes:
+    corpus = records.corpus.truncated(options.truncate)
+    for note in (*records.notes, *truncated_note((corpus,), options.truncate)):
         logger.warning(note)
-    return records.corpus
+    return corpus
 
 
 def extra_files(options: Options) -> dict[str, Records]:
