@@ -29,17 +29,14 @@ def new_page(browser: Browser) -> Page:
     return context.new_page()
 
 
-def shoot(page: Page, name: str, below: str | None = None) -> None:
-    """Take a picture of a page from its top to the beginning of what a selector finds, or to its end."""
+def shoot(page: Page, name: str, last: str = "html") -> None:
+    """Take a picture of a page from its top to the end of what a selector finds."""
     page.evaluate("document.activeElement.blur()")
     page.mouse.move(0, 0)
-    height = page.evaluate("document.documentElement.scrollHeight")
-    if below is not None:
-        box = page.locator(below).first.bounding_box()
-        assert box is not None, f"there is no {below} on the page of {name}"
-        height = box["y"]
-    clip = {"x": 0, "y": 0, "width": WIDTH, "height": height}
-    page.screenshot(path=IMAGES / name, clip=clip, full_page=True)  # type: ignore[arg-type]
+    box = page.locator(last).bounding_box()
+    assert box is not None, f"{last} is not to be seen on the page of {name}"
+    clip = {"x": 0, "y": 0, "width": WIDTH, "height": box["y"] + box["height"]}
+    page.screenshot(path=IMAGES / name, clip=clip, full_page=True)
 
 
 @contextmanager
@@ -67,7 +64,7 @@ def make(run: Path, browser: Browser) -> None:
     shoot(page, "explain.png")
 
     page.goto((run / "report.html").resolve().as_uri())
-    shoot(page, "report.png", below="#classes")
+    shoot(page, "report.png", last="#scores")
 
     with served(run) as address:
         page.goto(address)
@@ -75,7 +72,7 @@ def make(run: Path, browser: Browser) -> None:
         expect(page.locator(".said")).to_have_text("decides delivery")
         page.get_by_role("button", name="parcel", pressed=True).click()
         expect(page.locator(".said")).to_have_text("decides billing")
-        shoot(page, "serve.png", below="#add")
+        shoot(page, "serve.png", last="li.card")
 
 
 if __name__ == "__main__":
