@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: quickstart test browser lint format bench bench-quick bench-explain bench-gradient scale results picture clean
+.PHONY: quickstart test browser lint format bench bench-quick bench-explain bench-gradient scale results pictures clean
 
 # The virtual environment, with exactly the versions of constraints.txt; made anew only when these files change.
 # torch goes first and by its exact number, so that nothing else decides on it.
@@ -54,16 +54,12 @@ bench-gradient: $(READY)
 results: $(READY)
 	$(BIN)/python -m genspp.experiments.page
 
-# The picture in the README, from the example data; needs Chromium.
-picture: $(READY)
-	$(BIN)/genspp train examples/messages.csv --text message --label topic --seed 2 --out runs/messages --force
-	$(BIN)/genspp explain runs/messages --html runs/explain.html \
-		"Good evening, the courier was here again and I was not at home." \
-		"Could you look at my invoice? I do not understand it, to be honest." \
-		"Hi, since this morning the login is not what it was, and the app is no better." \
-		"I wrote to you last week, where is my refund?"
-	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --force-device-scale-factor=1.5 \
-		--window-size=800,1020 --screenshot=docs/images/explain.png runs/explain.html
+# The pictures in README.md and docs/guide.md, from what the guide types; `make browser` installs what they need.
+pictures: browser
+	$(BIN)/genspp train examples/messages.csv --text message --label topic --out runs/messages --force
+	$(BIN)/genspp audit runs/messages
+	$(BIN)/genspp report runs/messages
+	$(BIN)/python docs/make_pictures.py runs/messages
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
