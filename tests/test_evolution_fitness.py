@@ -88,3 +88,4 @@ def test_where_the_full_text_tells_nothing_no_cost_explodes():
     lost = EvidenceObjective(chance=1.0, full=1.3, completeness=0.4, insufficiency=5.0, epsilon=0.02)
     assert lost.gap == pytest.approx(1e-3)
     assert math.isfinite(lost.cost(Evaluation(1.0, 0.1, 1.0))) and math.isfinite(lost.terms.rest)
+    assert lost.shares(Evaluation(1.0, 0.1, 1.0)) == {}  # there is nothing to have a share of

@@ -116,7 +116,7 @@ class EvidenceObjective(Objective):
         cost = evaluation.selection_rate
         cost += self.insufficiency * max(0.0, evaluation.task_loss - self.full - self.epsilon)
         if self.completeness > 0:
-            cost += self.completeness * max(0.0, self.shares(evaluation)["left_over"])
+            cost += self.completeness * max(0.0, self._share(evaluation.rest_loss))
         return cost
 
     def feasible(self, evaluation: Evaluation) -> bool:
@@ -124,8 +124,14 @@ class EvidenceObjective(Objective):
         return evaluation.task_loss - self.full <= self.epsilon
 
     def shares(self, evaluation: Evaluation) -> dict[str, float]:
-        """Return the shares of the full text's information that predictor and, if there is one, adversary have."""
-        found = {"sufficiency": (self.chance - evaluation.task_loss) / self.gap}
-        if self.completeness > 0:
-            found["left_over"] = (self.chance - evaluation.rest_loss) / self.gap
-        return found
+        """Return the shares of the full text's information that predictor and, if there is one, adversary have.
+
+        Where a judge finds none in the full text, there is nothing to have a share of.
+        """
+        if self.chance - self.full < _LEAST_GAP:
+            return {}
+        found = {"sufficiency": self._share(evaluation.task_loss)}
+        return found | ({"left_over": self._share(evaluation.rest_loss)} if self.completeness > 0 else {})
+
+    def _share(self, loss: float) -> float:
+        return (self.chance - loss) / self.gap

@@ -86,7 +86,7 @@ def curve_of(run: FollowedRun, data: Data, judge: Judge) -> Curve:
         train, val, test = (subject.choosing(part.data).mask for part in (subject.train, subject.val, subject.test))
         judged, found = judge(train, val), hl_f1(subject.test.data.split(test), gold)
         rate = selection_rate(subject.val.data.split(val))
-        return judged["cost"], judged["left_over"], rate, math.nan if found is None else found
+        return judged["cost"], judged.get("left_over", math.nan), rate, math.nan if found is None else found
 
     lines = run.lines()
     fitness = [float(line["best_fitness"]) for line in lines]
