@@ -135,7 +135,7 @@ def test_validation_rows_are_not_trained_on(monkeypatch):
     assert (len(tasks[0].train), len(tasks[0].val)) == (len(TEXTS), 3)
     small(generations=0, validation_fraction=0.25).fit(TEXTS, LABELS)
     assert (len(tasks[-1].train), len(tasks[-1].val)) == (225, 75)
-    rows = [tasks[1].train.split(tasks[1].train.ids), tasks[1].val.split(tasks[1].val.ids)]
+    rows = [part.split(part.ids) for part in (tasks[-1].train, tasks[-1].val)]
     assert sorted(map(len, rows[0] + rows[1])) == sorted(len(text.split()) for text in TEXTS)
 
 
