@@ -157,7 +157,9 @@ def test_the_last_point_of_a_curve_is_the_final_model(ablated):
         curve = run.curve()
         assert len(curve.evaluations) == run.training["steps"]
         assert curve.hl_f1[-1] == pytest.approx(run.metrics["hl_f1"], abs=1e-5)
-        assert all(map(math.isfinite, (*curve.cost, *curve.left_over, *curve.own_cost)))
+        assert all(map(math.isfinite, (*curve.cost, *curve.own_cost)))
+        # Such a small judge may find nothing in the full text; then nobody has a share of it, at no point of a curve.
+        assert len(set(map(math.isfinite, curve.left_over))) == 1
         assert list(curve.evaluations) == sorted(set(curve.evaluations))
     full = next(run for run in ablated[2] if run.variant == "full")
     assert full.curve().left_over[-1] != full.curve().cost[-1] >= full.curve().selection_rate[-1]
