@@ -6,6 +6,7 @@ the one of least cost is kept, with a predictor that reads nothing but its words
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from time import perf_counter
 from typing import Any, ClassVar
@@ -18,6 +19,7 @@ from genspp.data.encode import Mask
 from genspp.methods.base import METHODS, Rationalizer
 from genspp.methods.evolving import (
     JUDGING,
+    Judging,
     above,
     final_predictors,
     judging,
@@ -54,7 +56,8 @@ class WordListRationalizer(Rationalizer):
     def _train(self, settings: dict[str, Any], lesson: Lesson, recorder: Recorder) -> None:
         some, thresholds = searched(lesson, settings["seed"]), list_thresholds(lesson, settings["lists"])
         recorder.say("learning what the full texts tell")
-        with judging(settings, some) as (evaluator, _):
+        with judging(settings, some) as judged:
+            evaluator = judged.evaluator
             recorder.say("preparing readers and judges")
             objective, state = make_objective(settings, evaluator), recorder.restore()
             self.history_ = list(state["history"]) if state is not None else []
@@ -70,15 +73,24 @@ class WordListRationalizer(Rationalizer):
                 self.history_.append(line)
                 seconds = round(perf_counter() - started, 3)
                 recorder.record({**line, "seconds": seconds}, {"history": self.history_}, len(thresholds))
+            if some is lesson:
+                self._finish(settings, lesson, judged, thresholds, recorder)
+        if some is not lesson:
+            with judging(settings, lesson) as judged:
+                self._finish(settings, lesson, judged, thresholds, recorder)
+
+    def _finish(
+        self, settings: dict[str, Any], lesson: Lesson, judged: Judging, thresholds: Sequence[float], recorder: Recorder
+    ) -> None:
+        """Put the list of least cost and predictors trained behind it into `model_`."""
         recorder.say("training the final predictors")
         best = min(range(len(self.history_)), key=lambda number: float(self.history_[number]["cost"]))
         shares = ("sufficiency", "left_over")
         self.shares_ = {name: value for name, value in self.history_[best].items() if name in shares}
         on_list = above(lesson.words, thresholds[best])
         self.model_.generator.margins[:] = torch.from_numpy(np.where(on_list, np.float32(1), np.float32(-1)))
-        with judging(settings, lesson) as judged:
-            masks = _masks(lesson, thresholds[best])
-            train_final(self.model_, self.full_text_, settings, judged, masks, _seed(settings, best))
+        masks = _masks(lesson, thresholds[best])
+        train_final(self.model_, self.full_text_, settings, judged, masks, _seed(settings, best))
 
 
 def _masks(lesson: Lesson, least: float) -> tuple[Mask, Mask]:
