@@ -155,8 +155,8 @@ def test_pressure_makes_highlights_small():
 
 
 def test_the_pressure_of_a_climb_from_readers_rises():
-    assert [Climb(4, 1e-2, 1.0, 0).pressure_at(step) for step in range(4)] == [0.0, 0.5, 1.0, 1.0]
-    assert [Climb(4, 1e-2, 1.0, 0, judged=1).pressure_at(step) for step in range(4)] == [1.0] * 4
+    assert Climb(4, 1e-2, 1.0, 0).pressures().tolist() == [0.0, 0.5, 1.0, 1.0]
+    assert Climb(4, 1e-2, 1.0, 0, judged=1).pressures().tolist() == [1.0] * 4
 
 
 def test_batches_of_a_climb_are_whole_and_deal_every_text():

@@ -191,7 +191,7 @@ class Network:
     def tokens(self, batch: Batch, weights: Floats, *, keep: bool = True) -> Floats:
         """Return the logits of every token, (outputs, places, WIDTH). keep: whether somebody will go back."""
         logits = floats(self.sizes.outputs * batch.cells)
-        space, layout = self._room(batch, keep), batch.layout
+        space, layout = self.room(batch.extent, keep=keep), batch.layout
         tokens_forward(
             batch.groups, batch.words, int(keep), self.sizes, layout, self.table, weights, space, logits, batch.cells
         )
@@ -210,7 +210,7 @@ class Network:
         """Return the gradient of the weights."""
         gradient = floats(self.size)
         tokens_back(
-            batch.groups, batch.words, self.sizes, batch.layout, self.table, weights, self._room(batch, True), d_logits,
+            batch.groups, batch.words, self.sizes, batch.layout, self.table, weights, self.room(batch.extent), d_logits,
             batch.cells, gradient, _NOTHING,
         )  # fmt: skip
         return gradient
@@ -220,7 +220,7 @@ class Network:
         logits = floats(batch.groups * self.sizes.outputs * WIDTH)
         texts_forward(
             batch.groups, batch.words, int(keep), self.sizes, batch.layout, self.table, weights,
-            self._room(batch, keep, soft), mask, soft, self.selected, self.skipping, logits,
+            self.room(batch.extent, keep=keep, soft=soft), mask, soft, self.selected, self.skipping, logits,
         )  # fmt: skip
         return logits
 
@@ -231,7 +231,7 @@ class Network:
         gradient = _NOTHING if frozen else floats(self.size)
         d_mask = floats(batch.cells) if asked else _NOTHING
         texts_back(
-            batch.groups, batch.words, self.sizes, batch.layout, self.table, weights, self._room(batch, True), mask,
+            batch.groups, batch.words, self.sizes, batch.layout, self.table, weights, self.room(batch.extent), mask,
             self.skipping, d_logits, gradient, d_mask, _NOTHING,
         )  # fmt: skip
         return gradient, d_mask
@@ -246,9 +246,8 @@ class Network:
         log_odds(batch.groups, self.sizes.outputs, logits, d_logits)
         return np.abs(self.texts_back(batch, weights, batch.real, d_logits, frozen=True)[1])
 
-    def _room(self, batch: Batch, keep: bool, soft: bool = False) -> Space:
-        """Return memory that is large enough, made anew where the last one is not."""
-        needed = batch.extent
+    def room(self, needed: Extent, *, keep: bool = True, soft: bool = False) -> Space:
+        """Return memory for batches of some extent, made anew where the last one is not large enough."""
         extent, had_soft, space = self._rooms.get(keep, (Extent(0, 0, 0, 0), False, None))
         if space is None or any(a > b for a, b in zip(needed, extent, strict=True)) or soft > had_soft:
             extent = Extent(*map(max, needed, extent))

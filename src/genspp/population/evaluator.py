@@ -6,7 +6,7 @@ the same predictor on the same batches.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple, Protocol
@@ -189,24 +189,21 @@ class Climb:
     judged: int | None = None
     temperature: float = 1.0
 
-    def pressure_at(self, step: int) -> float:
-        """Return the pressure of a step, from 0."""
-        return self.pressure * min(1.0, 2 * step / self.steps) if self.judged is None else self.pressure
+    def pressures(self) -> npt.NDArray[np.float64]:
+        """Return the pressure of every step."""
+        ramp = np.arange(self.steps) * 2 / self.steps if self.judged is None else np.ones(self.steps)
+        return np.asarray(self.pressure * np.minimum(1.0, ramp))
 
-    def batches(self, texts: int, size: int) -> Iterator[npt.NDArray[np.int64]]:
-        """Deal the rows of every step: whole batches of one order of all texts after another."""
+    def batches(self, texts: int, size: int) -> npt.NDArray[np.int64]:
+        """Deal the rows of every step, (steps, texts): whole batches of one order of all texts after another."""
         random, size = stream(self.seed, Purpose.ORDER), min(size, texts)
-        order = random.permutation(texts)
-        at = 0
-        for _ in range(self.steps):
-            if at + size > texts:
-                order, at = random.permutation(texts), 0
-            yield order[at : at + size]
-            at += size
+        each = texts // size
+        orders = [random.permutation(texts)[: each * size] for _ in range(-(-self.steps // each))]
+        return np.concatenate(orders).reshape(-1, size)[: self.steps]
 
-    def noise(self, step: int, tokens: int) -> npt.NDArray[np.float32]:
-        """Return the uniform numbers of a step, one per token of its texts laid end to end."""
-        return stream(self.seed, Purpose.NOISE, step).random(tokens, dtype=np.float32)
+    def noise(self, tokens: int) -> npt.NDArray[np.float32]:
+        """Return uniform numbers, one per token of the texts of all steps, laid end to end."""
+        return stream(self.seed, Purpose.NOISE).random(tokens, dtype=np.float32)
 
 
 class Evaluator(Protocol):

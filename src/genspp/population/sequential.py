@@ -175,9 +175,13 @@ class SequentialEvaluator:
             load_flat(network, weights)
             network.requires_grad_(False)
 
+        lengths = self.task.train.lengths[climb.batches(len(self.task.train), self.task.training.batch_size)]
+        flat, pressures = climb.noise(int(lengths.sum())), climb.pressures()
+        ends = np.cumsum(lengths.sum(axis=1))
+
         def loss(step: int, margins: Tensor, texts: _Texts) -> Tensor:
             uniform = np.zeros(texts.real.shape, np.float32)
-            uniform[texts.real.numpy()] = climb.noise(step, int(texts.real.sum()))
+            uniform[texts.real.numpy()] = flat[ends[step] - lengths[step].sum() : ends[step]]
             noise = torch.logit(torch.from_numpy(uniform), 1.4901161e-08)
             chance = torch.sigmoid(margins * (1 / climb.temperature) + noise) * texts.real
             mask = (chance > 0.5).float() + (chance - chance.detach())  # 0 and 1 exactly
@@ -187,7 +191,7 @@ class SequentialEvaluator:
                 found = found + terms.rest * torch.relu(terms.chance - self._cross_entropy(rest, texts.labels))
             costs = torch.from_numpy(self.task.costs(texts.labels.numpy().astype(np.int32)))
             rates = mask.sum(1) / texts.real.sum(1) * costs
-            return found + climb.pressure_at(step) * rates.mean()
+            return found + float(pressures[step]) * rates.mean()
 
         return self._descend(genome, climb, loss)
 
