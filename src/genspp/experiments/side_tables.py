@@ -15,13 +15,15 @@ BESIDE = {
     "wordlist_hl_f1": Column("word list", digits=1, group="Hl-F1 at this R"),
     "random_hl_f1": Column("random", digits=1, group="Hl-F1 at this R"),
     "all_hl_f1": Column("all", digits=1, group="Hl-F1 of"),
+    "function_words": Column("function words", digits=1, group="Of what is marked"),
 }
 HELD = (Column("Precision"), Column("Recall"), Column("Runs with a silent class"))
 SILENT = 0.9
 _BESIDE_NOTES = (
     "In percent. Full text: a predictor of the same size that sees every token. TF-IDF + LR: logistic regression on "
     "all words. Word list, random: the words that say most for a class, and tokens drawn by chance, as many as each "
-    "run selects. All: every token. Runs made before these were measured have a dash.",
+    "run selects. All: every token. Function words: English stop words and tokens without letter or digit. Runs made "
+    "before these were measured have a dash.",
     "Precision and recall of the selected tokens against the gold ones, over all test texts.",
     f"A class is silent where more than {SILENT:.0%} of its test texts have no highlight at all.",
 )

@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +22,11 @@ from genspp.errors import GenSPPError, RunError
 from genspp.experiments.ablation import settings_of
 from genspp.experiments.curves import FollowedRun, curve_of
 from genspp.experiments.grid import Trial
-from genspp.experiments.names import REFERENCES, can_be_skewed
+from genspp.experiments.names import REFERENCES, can_be_skewed, family
 from genspp.experiments.progress import progress_of
 from genspp.experiments.recipe import Recipe
 from genspp.experiments.results import Predictions, code_version, machine, peak_memory_mb, write_result
+from genspp.model.rationale import Rationale
 
 Progress = Callable[[dict[str, Any], int], None]
 
@@ -96,12 +97,19 @@ def _trained(trial: Trial, runs: Path, progress: Progress | None) -> dict[str, A
     return {
         "settings": settings,
         "data": _data(trial, run.config["data"], settings["vectors"]),
-        "metrics": outcome.metrics,
+        "metrics": {**outcome.metrics, **_function_words(trial, outcome.rationales)},
         "training": training,
         "audit": audit_folder(run.folder).figures(),
         "predictions": predictions.to_json(),
         **(_followed(trial, run, data) if isinstance(run, FollowedRun) else {}),
     }
+
+
+def _function_words(trial: Trial, rationales: Sequence[Rationale]) -> dict[str, float | None]:
+    """Return the share of function words among the marked tokens; Toy has letters, and no words."""
+    from genspp.evaluation.function_words import function_share
+
+    return {} if family(trial.data) == "toy" else {"function_words": function_share(rationales)}
 
 
 def _followed(trial: Trial, run: FollowedRun, data: Data) -> dict[str, Any]:
