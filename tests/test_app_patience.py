@@ -173,7 +173,7 @@ def test_it_is_said_what_is_done_before_the_first_step_and_after_the_last(table,
         f"reading {table} ...",
         "learning the words of 39 training texts ...",
         "preparing readers and judges ...",
-        "making the first generators; then at most 3 generations, fewer if 8 bring nothing better ...",
+        "making the first generators; then at most 3 generations, fewer if 10 bring nothing better ...",
         "training the final predictors ...",
         "scoring the test texts ...",
     ]

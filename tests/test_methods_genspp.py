@@ -231,7 +231,7 @@ def test_the_paper_preset_differs_as_the_table_says():
         "start": ("informed", "random"),
         "cell": ("bigru", "gru"),
         "objective": ("evidence", "paper"),
-        "epsilon": (0.005, 0.05),
+        "epsilon": (0.01, 0.05),
         "readers": (True, False),
         "beliefs": (True, False),
         "predictors": (5, 1),

@@ -86,7 +86,7 @@ def test_it_is_said_how_long_a_training_goes_on():
         return next(said for said in recorder.said if "at most" in said or "lists" in said)
 
     first = "making the first generators; then"
-    assert plan("genspp") == f"{first} at most 9 generations, fewer if 8 bring nothing better"
+    assert plan("genspp") == f"{first} at most 9 generations, fewer if 10 bring nothing better"
     genetic = {"search": "genetic", "objective": "paper", "start": "random"}
     assert plan("genspp", **genetic) == f"{first} at most 9 generations"
     assert plan("rnp") == "at most 6 epochs, fewer if 6 bring no lower validation loss"

@@ -44,7 +44,7 @@ class GuidedSearch(Search):
         "climb_steps": Setting(200, whole(1), "guided: Adam steps of a climb, at first"),
         "climb_rate": Setting(1e-2, number(0, open_ends=True), "guided: their learning rate, at first"),
         "pressure": Setting(0.4, number(0, open_ends=True), "guided: what selecting all tokens costs there, at first"),
-        "stall": Setting(8, whole(1), "guided: generations without a better individual that end the search"),
+        "stall": Setting(10, whole(1), "guided: generations without a better individual that end the search"),
     }
 
     def __init__(

@@ -42,7 +42,7 @@ JUDGING: dict[str, Setting] = {
     "completeness": Setting(0.4, number(0), "evidence: what all that is left to the adversary costs; 0: none"),
     "insufficiency": Setting(10.0, number(0), "evidence: what a nat costs that the predictor lacks"),
     "epsilon": Setting(
-        0.005, number(0), "how much higher than that of the full text a highlight's loss may be", paper=0.05
+        0.01, number(0), "how much higher than that of the full text a highlight's loss may be", paper=0.05
     ),
     "threshold": Setting(
         None,
