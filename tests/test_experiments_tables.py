@@ -81,12 +81,15 @@ def test_what_the_highlights_hold():
     runs = five_seeds("fr")
     for run in runs[1:]:
         run.content["predictions"] = given.to_json()
+    for run in runs:
+        run.content["metrics"]["function_words"] = 0.125
     runs[0].content["predictions"] = replace(given, masks=("110", "01", "00", "1")).to_json()
     row = beside_table(Board(runs), "hatexplain", "sound").rows[0]
     assert row.name == "FR"
-    assert row.cells[5].mean == pytest.approx(100 * (4 * 2 / 3 + 2 / 4) / 5)
-    assert row.cells[6].mean == pytest.approx(50)
-    assert row.cells[7] == "4 of 5"
+    assert row.cells[5].mean == pytest.approx(12.5)  # function words
+    assert row.cells[6].mean == pytest.approx(100 * (4 * 2 / 3 + 2 / 4) / 5)
+    assert row.cells[7].mean == pytest.approx(50)
+    assert row.cells[8] == "4 of 5"
     assert beside_table(Board([]), "hatexplain", "sound") is None
 
 
@@ -94,7 +97,7 @@ def test_without_gold_highlights_there_is_neither_precision_nor_recall():
     runs = five_seeds("fr")
     for run in runs:
         run.content["metrics"]["hl_f1"] = None
-    assert beside_table(Board(runs), "hatexplain", "sound").rows[0].cells[5:7] == (None, None)
+    assert beside_table(Board(runs), "hatexplain", "sound").rows[0].cells[6:8] == (None, None)
 
 
 def test_runs_with_other_vectors_are_compared_at_their_seeds(board):
