@@ -67,6 +67,16 @@ def test_the_main_table_has_all_data_sets_side_by_side(board):
     assert main_table(board, "paper") is None
 
 
+def test_data_that_the_paper_has_not_have_a_table_of_their_own(board):
+    more = five_seeds("genspp", data="mine")[:3] + five_seeds("wordlist", data="mine")
+    together = Board([*board.results, *more])
+    assert main_table(together, "sound").rows == main_table(board, "sound").rows
+    ours, theirs = others_table(together, "sound").rows
+    assert (ours.name, theirs.name, ours.rule, theirs.rule) == ("mine: GenSPP", "mine: Word list", True, False)
+    assert ours.cells[0].mean == pytest.approx(43.75) and ours.cells[-1].mean == 3
+    assert others_table(board, "sound") is None
+
+
 def test_cost(board):
     cost = cost_table(board, "hatexplain", "sound").to_markdown()
     assert "78.00" in cost and "17032" in cost and "20 + 10" in cost

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from genspp.experiments import paper
 from genspp.experiments.board import Board, metric_cell, over_seeds
 from genspp.experiments.names import OURS, data_title, method_title
-from genspp.experiments.paper_tables import METRICS, SEEDS, VECTORS, Cells, general_notes
+from genspp.experiments.paper_tables import METRICS, SEEDS, VECTORS, Cells, general_notes, is_published
 from genspp.experiments.results import Result
 from genspp.report.result_table import Cell, Column, ResultTable, Row
 
@@ -17,13 +17,22 @@ BESIDE = {
     "all_hl_f1": Column("all", digits=1, group="Hl-F1 of"),
     "function_words": Column("function words", digits=1, group="Of what is marked"),
 }
+OTHERS = {
+    "clf_f1": Column("Clf-F1"),
+    "tfidf_clf_f1": Column("TF-IDF + LR", group="Clf-F1"),
+    "hl_f1": Column("Hl-F1"),
+    "wordlist_hl_f1": BESIDE["wordlist_hl_f1"],
+    "selection_rate": Column("R"),
+    "function_words": BESIDE["function_words"],
+}
 HELD = (Column("Precision"), Column("Recall"), Column("Runs with a silent class"))
 SILENT = 0.9
+_FUNCTION_WORDS = "Function words: English stop words, and tokens with neither letter nor digit."
 _BESIDE_NOTES = (
     "In percent. Full text: a predictor of the same size that sees every token. TF-IDF + LR: logistic regression on "
     "all words. Word list, random: the words that say most for a class, and tokens drawn by chance, as many as each "
-    "run selects. All: every token. Function words: English stop words and tokens without letter or digit. Runs made "
-    "before these were measured have a dash.",
+    "run selects. All: every token. Runs made before these were measured have a dash.",
+    _FUNCTION_WORDS,
     "Precision and recall of the selected tokens against the gold ones, over all test texts.",
     f"A class is silent where more than {SILENT:.0%} of its test texts have no highlight at all.",
 )
@@ -48,6 +57,20 @@ def beside_table(board: Board, data: str, preset: str) -> ResultTable | None:
     )
     title = f"{data_title(data)}, preset {preset}: what the figures are read beside"
     return ResultTable(title, (*BESIDE.values(), *HELD, SEEDS), rows, tuple(("", note) for note in _BESIDE_NOTES))
+
+
+def others_table(board: Board, preset: str) -> ResultTable | None:
+    """Return the runs on data sets that the paper does not have, beside what plain means reach; None without any."""
+    rows = []
+    for data, found in board.grids("table1"):
+        if found != preset or is_published(data):
+            continue
+        runs = {method: some for method, some in board.methods(data, preset).items() if some}
+        for number, (method, some) in enumerate(runs.items()):
+            cells = (*(metric_cell(some, name) for name in OTHERS), Cell(len(some)))
+            rows.append(Row(f"{data_title(data)}: {method_title(method)}", cells, rule=number == 0))
+    notes = (("", "In percent; mean ± population deviation over seeds."), ("", _FUNCTION_WORDS))
+    return ResultTable(f"Other data, preset {preset}", (*OTHERS.values(), SEEDS), tuple(rows), notes) if rows else None
 
 
 def _beside(runs: Sequence[Result]) -> Cells:

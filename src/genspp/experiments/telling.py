@@ -26,7 +26,7 @@ from genspp.experiments.paper_tables import main_table, table1
 from genspp.experiments.results import GRIDS, read_results
 from genspp.experiments.scale import FILE as SCALE
 from genspp.experiments.scale import scale_table
-from genspp.experiments.side_tables import beside_table, cost_table, vectors_table
+from genspp.experiments.side_tables import beside_table, cost_table, others_table, vectors_table
 from genspp.experiments.skew import LEVELS
 from genspp.experiments.skew_tables import skew_table
 from genspp.experiments.sparsity_tables import alpha_table
@@ -105,8 +105,11 @@ def _tables(board: Board, results: Path) -> dict[str, Callable[..., str]]:
     def main(preset: str) -> str:
         return shown(main_table(board, preset), f"table1 --preset {preset}")
 
+    def others(preset: str) -> str:
+        return shown(others_table(board, preset), f"table1 --data toy-contaminated,mine.csv --preset {preset}")
+
     tables = {name: make(name, table) for name, table in TABLES.items()}
-    return {**tables, "main": main, "vectors": vectors, "scale": scale}
+    return {**tables, "main": main, "others": others, "vectors": vectors, "scale": scale}
 
 
 def _sentences(board: Board, results: Path, facts: dict[str, Any]) -> dict[str, Any]:
