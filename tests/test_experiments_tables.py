@@ -10,7 +10,7 @@ from genspp.experiments.board import Board
 from genspp.experiments.compare import compare, in_table
 from genspp.experiments.paper_tables import main_table, table1
 from genspp.experiments.results import Predictions
-from genspp.experiments.side_tables import beside_table, cost_table, vectors_table
+from genspp.experiments.side_tables import beside_table, cost_table, others_table, vectors_table
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_data_that_the_paper_has_not_have_a_table_of_their_own(board):
     assert main_table(together, "sound").rows == main_table(board, "sound").rows
     ours, theirs = others_table(together, "sound").rows
     assert (ours.name, theirs.name, ours.rule, theirs.rule) == ("mine: GenSPP", "mine: Word list", True, False)
-    assert ours.cells[0].mean == pytest.approx(43.75) and ours.cells[-1].mean == 3
+    assert ours.cells[2].mean == pytest.approx(43.75) and ours.cells[-1].mean == 3
     assert others_table(board, "sound") is None
 
 
