@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from conftest import sentences
+from conftest import sentences, train_nothing
 from genspp import cli
 from genspp.app import configure as configuring
 from genspp.app import runs
@@ -203,12 +203,7 @@ def marked_rows(count):
 @pytest.fixture
 def cut_run(tmp_path, monkeypatch):
     """A run that cuts texts, trained by nobody."""
-
-    def looked(self, settings, lesson, recorder):
-        recorder.restore()
-        recorder.record({"generation": 0, "seconds": 0.0}, {"n": 0}, 1)
-
-    monkeypatch.setattr(GenSPP, "_train", looked)
+    monkeypatch.setattr(GenSPP, "_train", train_nothing)
     (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in marked_rows(60)))
     done = invoke("train", tmp_path / "t.jsonl", "--truncate", "3", "--hidden", "4", "--out", tmp_path / "r")
     assert done.exit_code == 0, done.output

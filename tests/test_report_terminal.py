@@ -56,6 +56,10 @@ def test_neither_texts_nor_labels_steer_the_terminal():
     assert "[bold]" in shown and "[/])" in shown and "(2 unknown words)" in shown
 
 
+def test_lines_that_end_as_windows_has_it_are_lines():
+    assert printed(rationale("a goal\r\nnow", [0, 1, 0])) == "x   75%  a [[goal]] \nnow\n"
+
+
 def test_a_label_is_one_line():
     hostile = rationale("a goal", [0, 1], label="x\nerror: y")
     hostile = replace(hostile, document=replace(hostile.document, label="gold\nerror: z"))
