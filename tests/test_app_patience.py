@@ -1,6 +1,7 @@
 """Training that fits a person's patience: long texts cut, minutes, and a run that is finished where it stands."""
 
 import json
+import re
 import sys
 
 import numpy as np
@@ -180,7 +181,8 @@ def test_it_is_said_what_is_done_before_the_first_step_and_after_the_last(table,
     places = [lines.index(line) for line in said]
     steps = [number for number, line in enumerate(lines) if line.startswith("generation ")]
     assert places == sorted(places) and places[3] < steps[0] and steps[-1] < places[4]
-    assert all(lines[number].endswith(" left") and " at most " in lines[number] for number in steps)
+    assert lines[steps[0]].endswith(", the time left is known after the next")
+    assert len(steps) > 1 and all(re.search(r", at most .* left$", lines[number]) for number in steps[1:])
 
 
 def test_help_says_what_a_clock_cannot_promise():

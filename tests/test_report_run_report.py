@@ -197,7 +197,7 @@ def test_curves_are_of_what_the_log_has():
     assert panels(LOG[:1]) == panels([]) == []
     worse = [{"epoch": 0, "val_loss": 0.0, "left_over": -0.2}, {"epoch": 1, "val_loss": 0.0, "left_over": 0.1}]
     loss, left = panels(worse)
-    assert loss["points"] == "0.0,0.0 300.0,0.0"
+    assert loss["points"] == "0.0,100.0 300.0,100.0"  # nothing is a line at the bottom
     assert (left["low"], left["last"]) == ("0.0 %", "10.0 %")
 
 
