@@ -1,10 +1,11 @@
 """What the documentation tells people to type works as it is written.
 
 A command is a line of a fenced `sh` block. Those of the README's "On your own data" and of docs/guide.md are typed, one
-after the other, in a folder with nothing but a copy of examples/. Five rules:
+after the other, in a folder with nothing but a copy of examples/. Six rules:
 - what sets up an environment (python3, source, pip, make) is not typed; extras and targets that it names must exist;
 - `genspp serve` is started at a free port, asked once, and stopped;
 - a command that was typed already, on the page before, is not typed again;
+- after the first training, commands run in this process, for starting one takes longer than most of them;
 - trainings after the first are typed with the smallest search that there is (`SMALL`), for the sake of time;
 - what stands between the lines of these pages (`genspp resume runs/messages`) is typed last.
 All other `genspp` commands, those for researchers, are typed as well, on data sets made for it and with a training that
@@ -40,7 +41,7 @@ from test_cli import invoke
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SETTING_UP = ("python3", "source", "pip", "make")
-SMALL = " --generations 1 --population 2"
+SMALL = " --generations 1 --population 2 --set min_steps=5 --set patience=2"
 LARGEST = 250_000
 
 
@@ -109,9 +110,22 @@ def ask(folder: Path) -> dict:
             return json.load(answer)
 
 
-def test_the_readme_and_the_guide_can_be_typed(tmp_path):
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+def in_a_shell(command: str) -> None:
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-c", command], env=environment, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+
+
+def here(command: str) -> None:
+    done = invoke(*shlex.split(command)[1:])
+    assert done.exit_code == 0, f"{command}\n{done.output}\n{done.exception!r}"
+
+
+def test_the_readme_and_the_guide_can_be_typed(tmp_path, monkeypatch):
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
     guide = ROOT / "docs" / "guide.md"
     last = [line for page in (guide, ROOT / "README.md") for line in between_the_lines(page) if " runs/" in line]
     typed = dict.fromkeys([*own_data(), *of_page(guide), *last])
@@ -123,17 +137,10 @@ def test_the_readme_and_the_guide_can_be_typed(tmp_path):
             assert "parcel" in json.dumps(ask(tmp_path / shlex.split(command)[2])), command
             continue
         training = command.startswith("genspp train ")
-        line = command + SMALL if training and trained else command
-        done = subprocess.run(
-            ["bash", "-c", line],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
-        )
-        assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+        if trained and command.startswith("genspp "):
+            here(command + SMALL * training)
+        else:
+            in_a_shell(command)
         trained = trained or training
     made = ["why.html", "labelled.csv", "runs/messages/report.html", "runs/messages/model/MODEL_CARD.md"]
     assert [name for name in made if not (tmp_path / name).is_file()] == []
@@ -163,8 +170,7 @@ def test_what_researchers_type_can_be_typed(tmp_path, monkeypatch):
         command = line
         for placeholder, name in made.items():
             command = command.replace(placeholder, name)
-        done = invoke(*shlex.split(command)[1:])
-        assert done.exit_code == 0, f"{command}\n{done.output}\n{done.exception!r}"
+        here(command)
 
 
 def test_the_readme_s_python_runs(tmp_path, monkeypatch):
