@@ -178,7 +178,7 @@ def test_5_000_texts(show):
             }""",
             typed,
         )
-        assert took < 500  # milliseconds; some 20 where nothing else is going on
+        assert took < 1000  # milliseconds, of a machine that may be busy
 
 
 def test_the_page_s_own_policy_forbids_requests(browser, tmp_path):
