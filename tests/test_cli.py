@@ -247,7 +247,7 @@ def test_killed_and_resumed_equals_uninterrupted(run, tmp_path):
     command = [sys.executable, "-c", "from genspp.cli import main; main()", *longer, "--out", str(tmp_path / "r")]
     killed = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     log = tmp_path / "r" / "log.jsonl"
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while not (log.exists() and log.read_text().count("\n") >= 2) and time.monotonic() < deadline:
         time.sleep(0.002)
     killed.send_signal(signal.SIGKILL)
@@ -267,7 +267,7 @@ def test_interrupted_it_says_how_to_go_on(run, tmp_path):
         command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, preexec_fn=interruptible
     )
     log = tmp_path / "r" / "log.jsonl"
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     try:
         while not log.exists() and time.monotonic() < deadline:
             time.sleep(0.01)

@@ -195,7 +195,7 @@ def test_stopping_and_going_on(grid, tmp_path):
     assert read_result(out / trial.file).training["steps"] == stopped + 2
 
 
-def _wait(condition, seconds: float = 60) -> None:
+def _wait(condition, seconds: float = 300) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited too long"
