@@ -19,7 +19,7 @@ quickstart: $(READY)
 	$(BIN)/genspp train toy --preset paper --seed 1 --out runs/quickstart --force
 
 test: $(READY)
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # What the tests of pages in a real browser need, which are skipped without: Debian's Chromium, and a package that drives it.
 browser: $(READY)

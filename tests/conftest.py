@@ -10,6 +10,7 @@ from genspp.data.encode import Encoded
 from genspp.model.networks import Cell, Shape
 from genspp.population.evaluator import Task, Training
 
+pytest_plugins = ["browser_tools"]
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 FILLER = [
@@ -66,6 +67,12 @@ def sentences(rows: int, seed: int = 0) -> tuple[list[str], list[str]]:
         texts.append(" ".join(words))
         labels.append(label)
     return texts, labels
+
+
+def train_nothing(self, settings, lesson, recorder) -> None:
+    """Take the place of a method's training, for tests of what comes before and after: one step, the first weights."""
+    recorder.restore()
+    recorder.record({"generation": 0, "seconds": 0.0}, {"n": 0}, 1)
 
 
 def random_encoded(stream: np.random.RandomState, texts: int, longest: int, words: int, classes: int) -> Encoded:

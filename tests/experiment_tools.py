@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from conftest import DECIDING, FILLER
+from conftest import DECIDING, FILLER, sentences
 from genspp.evaluation.metrics import f1, macro_f1
 from genspp.experiments.progress import Progress
 from genspp.experiments.results import FORMAT, Predictions, Result
@@ -125,4 +125,32 @@ def write_posts(folder: Path) -> Path:
     folder.mkdir()
     (folder / "dataset.json").write_text(json.dumps(posts))
     (folder / "post_id_divisions.json").write_text(json.dumps(divisions))
+    return folder
+
+
+def write_vectors(path: Path) -> Path:
+    """Write vectors of the words that posts have."""
+    stream = np.random.RandomState(1)
+    words = sorted({*FILLER, *DECIDING["food"], *DECIDING["sport"]})
+    path.write_text("".join(f"{word} {' '.join(f'{x:.3f}' for x in stream.normal(size=3))}\n" for word in words))
+    return path
+
+
+async def run_none(trials, *, runs, out, workers, overview):
+    """Do nothing of what the pool of a benchmark does."""
+    return []
+
+
+def write_eraser(folder: Path) -> Path:
+    """Write a folder in ERASER's form: 40 training texts and 20 of the other parts each, a word of each marked."""
+    (folder / "docs").mkdir(parents=True)
+    for part, rows in (("train", 40), ("val", 20), ("test", 20)):
+        lines = []
+        for number, (text, label) in enumerate(zip(*sentences(rows, seed=rows), strict=True)):
+            name = f"{part}{number}"
+            (folder / "docs" / name).write_text(text)
+            piece = {"docid": name, "start_token": 0, "end_token": 1}
+            row = {"annotation_id": name, "query": "", "classification": label, "evidences": [[piece]]}
+            lines.append(json.dumps(row) + "\n")
+        (folder / f"{part}.jsonl").write_text("".join(lines))
     return folder

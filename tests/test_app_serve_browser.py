@@ -1,18 +1,15 @@
-"""The page of `genspp serve` in a real browser, with a real server behind it. `make browser` installs the browser."""
+"""The page of `genspp serve` in a real browser, with a real server behind it."""
 
 import re
-import shutil
 
 import numpy as np
 import pytest
 
+from browser_tools import colour, contrast, luminance, refused_request
 from report_tools import EVIL
 from serve_tools import served, trained
-from test_report_browser import colour, contrast, luminance
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (make browser)")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here (make browser)")
 
 HOSTILE = f"tech {EVIL}"
 CLASSES = ["food", "sport", HOSTILE]
@@ -20,7 +17,8 @@ NOTHING = "Nothing is marked: no word of this text decided; the label is the def
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory):
+def address(browser, tmp_path_factory):
+    """Serve a model whose labels are markup; not where there is no browser to look at it."""
     folder = tmp_path_factory.mktemp("serve") / "posts"
     model = trained()
     model.classes_ = np.array(CLASSES)
@@ -29,36 +27,10 @@ def address(tmp_path_factory):
         yield found
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM)
-        yield opened
-        opened.close()
-
-
 @pytest.fixture
-def show(browser, address):
-    """Open the page; at the end, see to it that it asked nobody but its server, opened nothing and had no error."""
-    opened, trouble = [], []
-
-    def show(**media):
-        context = browser.new_context(**media)
-        opened.append(context)
-        page = context.new_page()
-        page.set_default_timeout(60_000)
-        page.on("console", lambda message: trouble.append(f"console: {message.text}"))
-        page.on("pageerror", lambda error: trouble.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: (trouble.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        allowed = (f"{address}/", f"{address}/explain", "data:,")
-        page.on("request", lambda request: request.url in allowed or trouble.append(f"request: {request.url}"))
-        page.goto(address)
-        return page
-
-    yield show
-    for context in opened:
-        context.close()
-    assert trouble == []
+def show(watched, address):
+    """Open the page, which may ask its own server, and nobody else."""
+    return lambda **media: watched(f"{address}/", f"{address}/explain", "data:,", **media)
 
 
 def card(page, number=0):
@@ -295,13 +267,7 @@ def test_a_server_that_is_gone_is_said_to_be(page):
 
 
 def test_the_policy_forbids_to_ask_others(page):
-    refused = page.evaluate(
-        """() => new Promise((resolve) => {
-            document.addEventListener("securitypolicyviolation", (event) => resolve(event.effectiveDirective));
-            fetch("https://example.invalid/").catch(() => undefined);
-        })"""
-    )
-    assert refused == "connect-src"
+    assert refused_request(page) == "connect-src"
 
 
 def test_of_a_text_that_is_cut_it_is_said_and_the_rest_cannot_be_marked(browser, tmp_path):

@@ -71,6 +71,13 @@ def test_the_compiler_is_called_from_one_room():
     assert users == {"kernels"}
 
 
+def test_no_module_is_longer_than_a_reader_has_patience():
+    lines = {
+        str(path.relative_to(PACKAGE)): len(path.read_text("utf-8").splitlines()) for path in PACKAGE.rglob("*.py")
+    }
+    assert {name: count for name, count in lines.items() if count > 400} == {}
+
+
 def registered() -> Iterator[tuple[str, str, str]]:
     """Yield registry, name and module of everything that says it registers itself."""
     for module, tree in MODULES.items():

@@ -12,13 +12,12 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from conftest import DECIDING, FILLER, interruptible
-from experiment_tools import write_posts
+from conftest import DECIDING, interruptible
+from experiment_tools import run_none, write_posts, write_vectors
 from genspp import cli
 from genspp.app.runs import Run, read_checkpoint, write_checkpoint
 from genspp.data.corpus import Corpus
@@ -35,13 +34,6 @@ from genspp.experiments.truncation import kept_tokens, truncation
 ROOT = Path(__file__).resolve().parents[1]
 TINY = {"hidden": 2, "max_epochs": 1, "generations": 1, "population": 2, "epochs": 1}
 MICRO = Effort("micro", TINY)
-
-
-def write_vectors(path: Path) -> Path:
-    stream = np.random.RandomState(1)
-    words = sorted({*FILLER, *DECIDING["food"], *DECIDING["sport"]})
-    path.write_text("".join(f"{word} {' '.join(f'{x:.3f}' for x in stream.normal(size=3))}\n" for word in words))
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -203,7 +195,7 @@ def test_stopping_and_going_on(grid, tmp_path):
     assert read_result(out / trial.file).training["steps"] == stopped + 2
 
 
-def _wait(condition, seconds: float = 60) -> None:
+def _wait(condition, seconds: float = 300) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited too long"
@@ -274,11 +266,6 @@ def test_tables_are_printed(grid, tmp_path):
 
 
 # ---- all of the paper
-
-
-async def run_none(trials, *, runs, out, workers, overview):
-    """Do nothing of what the pool does."""
-    return []
 
 
 def test_the_whole_paper_says_before_each_part_what_is_left(grid, tmp_path, monkeypatch):

@@ -1,57 +1,37 @@
-"""Reports in a real browser, Debian's Chromium without a window. `make browser` installs it; else they are skipped."""
+"""Reports in a real browser."""
 
-import shutil
 from collections import Counter
 from dataclasses import replace
+from time import monotonic
 
 import pytest
 
-from conftest import DECIDING
+from browser_tools import colour, contrast, luminance, refused_request
+from conftest import DECIDING, sentences, train_nothing
+from genspp import GenSPP
 from genspp.data.corpus import as_corpus
+from genspp.data.rows import write_rows
 from genspp.report.comparison import outcomes
 from genspp.report.deciding_words import deciding_words
+from genspp.report.explained import page as explained_page
 from genspp.report.html import comparison_page, report_page
 from report_tools import EVIL, decided, finished, large_run, sentence_run
-
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (make browser)")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here (make browser)")
+from test_cli import invoke
 
 RUN = sentence_run()
 LABELS = list(DECIDING)
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM)
-        yield opened
-        opened.close()
-
-
 @pytest.fixture
-def show(browser, tmp_path):
-    """Open a page; at the end, see to it that it asked for nothing, opened nothing and had no error."""
-    opened, trouble = [], []
+def show(watched, tmp_path):
+    """Open a page that was made."""
 
     def show(made, **media):
         path = tmp_path / "report.html"
         path.write_text(made, encoding="utf-8")
-        context = browser.new_context(**media)
-        opened.append(context)
-        page = context.new_page()
-        page.set_default_timeout(120_000)
-        page.on("console", lambda message: trouble.append(f"console: {message.text}"))
-        page.on("pageerror", lambda error: trouble.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: (trouble.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        page.on("request", lambda request: request.url == path.as_uri() or trouble.append(f"request: {request.url}"))
-        page.goto(path.as_uri())
-        return page
+        return watched(path.as_uri(), **media)
 
-    yield show
-    for context in opened:
-        context.close()
-    assert trouble == []
+    return show
 
 
 def count(page):
@@ -67,9 +47,12 @@ def test_fifty_texts_at_a_time(show):
     assert (count(page), rows(page)) == (120, 50)
     page.click("#more")
     assert rows(page) == 100
+    assert page.inner_text("#count") == "120 of 120 texts; the first 100 are shown"  # on paper, too
     page.click("#more")
     assert rows(page) == 120
-    assert not page.is_visible("#more")
+    assert not page.is_visible("#more") and page.inner_text("#count") == "120 of 120 texts"
+    ids = [f"row {one.document.id}" for one in RUN.rationales]
+    assert page.locator("#rows .id").all_inner_texts() == ids
 
 
 def test_filters_find_what_they_say(show):
@@ -148,24 +131,6 @@ def test_markup_in_texts_labels_and_names_is_text(show):
     assert count(page) == 1
 
 
-def luminance(colour):
-    """Return the relative luminance of `rgb(...)`, as WCAG has it."""
-    parts = [int(part) / 255 for part in colour.removeprefix("rgb(").removesuffix(")").split(",")]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def colour(page, selector, name):
-    return page.eval_on_selector(selector, f"element => getComputedStyle(element).{name}")
-
-
-def contrast(page, selector, ground):
-    pair = sorted(
-        luminance(found) for found in (colour(page, selector, "color"), colour(page, ground, "backgroundColor"))
-    )
-    return (pair[1] + 0.05) / (pair[0] + 0.05)
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_light_and_dark_can_both_be_read(show, scheme):
     page = show(report_page(sentence_run(repeated=1)), color_scheme=scheme)
@@ -195,11 +160,25 @@ def test_nothing_is_wider_than_a_phone(show):
 
 def test_5_000_texts(show):
     run = large_run(5000)
+    started = monotonic()
     page = show(report_page(run))
     assert (count(page), rows(page)) == (5000, 50)
+    assert monotonic() - started < 20  # with all that is filled in
     page.fill("#word", "word17")
     assert count(page) == sum("word17" in one.text for one in run.rationales)
     assert rows(page) <= 50
+    for typed in ("w", "word1", ""):  # what a key, and what a filter takes until the page is laid out again
+        took = page.evaluate(
+            """(typed) => {
+                const started = performance.now(), word = document.getElementById("word");
+                word.value = typed;
+                word.dispatchEvent(new Event("input", { bubbles: true }));
+                document.body.getBoundingClientRect();
+                return performance.now() - started;
+            }""",
+            typed,
+        )
+        assert took < 1000  # milliseconds, of a machine that may be busy
 
 
 def test_the_page_s_own_policy_forbids_requests(browser, tmp_path):
@@ -207,13 +186,7 @@ def test_the_page_s_own_policy_forbids_requests(browser, tmp_path):
     path.write_text(report_page(RUN), encoding="utf-8")
     page = browser.new_page()
     page.goto(path.as_uri())
-    refused = page.evaluate(
-        """() => new Promise((resolve) => {
-            document.addEventListener("securitypolicyviolation", (event) => resolve(event.effectiveDirective));
-            fetch("https://example.invalid/").catch(() => undefined);
-        })"""
-    )
-    assert refused == "connect-src"
+    assert refused_request(page) == "connect-src"
 
 
 def test_two_runs_text_by_text(show):
@@ -231,3 +204,36 @@ def test_two_runs_text_by_text(show):
         assert (kind, count(page)) == (kind, found[kind])
     page.click("[data-show=second]")
     assert count(page) == found["second"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_of_explained_texts_is_read_on_a_screen_and_on_paper(show, scheme):
+    document = as_corpus([f"the goal {EVIL}"], labels=[EVIL]).documents[0]
+    said = decided(document, EVIL, [0, 1] + [0] * (len(document.tokens) - 2), classes=(EVIL, "fine"))
+    page = show(explained_page([said] * 3, f"GenSPP on {EVIL}", "2026-01-02"), color_scheme=scheme)
+    assert page.locator("mark").all_inner_texts() == ["marked words", *["goal"] * 3]
+    assert page.locator("article .text").first.text_content() == document.text
+    assert page.locator("script").count() == page.locator("img").count() == 0
+    assert (luminance(colour(page, "body", "backgroundColor")) < 0.1) == (scheme == "dark")
+    for selector, ground in (("h1", "body"), (".lead", "body"), (".right", "body"), ("dd", "body"), ("mark", "mark")):
+        assert (selector, contrast(page, selector, ground) >= 4.5) == (selector, True)
+    page.emulate_media(media="print")
+    assert luminance(colour(page, "body", "color")) < 0.1
+    assert luminance(colour(page, "body", "backgroundColor")) > 0.9
+    assert page.pdf().startswith(b"%PDF")
+
+
+def test_markup_in_the_names_of_a_file_and_its_columns_is_text(watched, tmp_path, monkeypatch):
+    monkeypatch.setattr(GenSPP, "_train", train_nothing)
+    markup = "<img src=x onerror=alert(1)><script>alert(2)<"
+    table, run = tmp_path / f"{markup}.csv", tmp_path / f"{markup} run"
+    text, label = f"{markup} t", f"{markup} k"
+    rows = [{text: f"{one} {EVIL}", label: f"{EVIL} {kind}"} for one, kind in zip(*sentences(60), strict=True)]
+    write_rows(table, "csv", rows)
+    done = invoke("train", table, "--text", text, "--label", label, "--out", run, "--hidden", "4")
+    assert done.exit_code == 0, done.output
+    page = watched((run / "report.html").as_uri())
+    assert page.locator("script").count() == 2 and page.locator("img").count() == 0
+    assert page.inner_text("h1") == f"GenSPP on {markup}"
+    assert f"text in “{text}”" in page.inner_text("dl.header")
+    assert page.locator("#rows .text").first.text_content().endswith(EVIL)

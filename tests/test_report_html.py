@@ -112,6 +112,15 @@ def test_the_page_says_which_model_and_when():
     assert "Model: GenSPP.</span>" in page([shared("one", a=1.0)], "GenSPP")
 
 
+def test_lines_that_end_as_windows_has_it_are_lines():
+    shown = body(rationale("a goal\r\nnow", [0, 1, 0]))
+    assert "a <mark>goal</mark> \nnow</p>" in shown and "\ufffd" not in shown
+
+
+def test_the_page_s_policy_lets_nothing_run_and_asks_nobody():
+    assert "content=\"default-src 'none'; style-src 'unsafe-inline'\"" in page([shared("one", a=1.0)], "GenSPP")
+
+
 def test_nothing_in_a_text_or_a_label_steers_the_page():
     steering = "\x1b[31m\u202e\u2066\ud800"
     document = as_corpus([[f"a{steering}", "goal"]]).documents[0]
@@ -184,6 +193,21 @@ def test_a_report_s_policy_lets_its_own_script_run_and_nothing_else(hostile):
     assert "://" not in made
 
 
+def test_nothing_in_a_text_a_label_or_a_name_steers_a_report():
+    steering = "\x1b[31m\x9b\u202e\u2066\ud800"
+    label = f"x{steering}\ny"
+    document = replace(as_corpus([[f"a{steering}", "goal"]], labels=[label]).documents[0], id=f"7{steering}")
+    said = decided(document, label, [0, 1], classes=(label, "fine"))
+    run = finished([said], name=f"run{steering}", title=f"on {steering}", header={f"Data{steering}": steering})
+    for made in (report_page(run), comparison_page(run, run)):
+        told = json.loads(elements(made)[1][0])
+        (row,) = told["rows"]
+        assert not set(steering[:1] + steering[5:]) & set(made + json.dumps(told, ensure_ascii=False))
+        assert "\\u001b" not in json.dumps(told) and "\n" not in told["classes"][0]
+        start, end = row[4][0][2][0]
+        assert row[1][start:end] == "goal"
+
+
 def test_a_report_of_a_file_whose_name_is_not_utf_8_can_be_written():
     made = report_page(sentence_run(title="posts\udcff"))
     assert "posts\ufffd" in made
@@ -198,3 +222,6 @@ def test_a_report_without_audit_or_log_says_so():
     made = report_page(sentence_run(audit=None, log=[]))
     assert "has not been audited yet" in made and "How the search went" not in made
     assert "has not been audited yet" not in report_page(sentence_run())
+    audited, not_yet = sentence_run(), sentence_run(audit=None)
+    assert "Not both of these runs have been audited yet" in comparison_page(audited, not_yet)
+    assert "been audited yet" not in comparison_page(audited, audited)

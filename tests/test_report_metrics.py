@@ -26,7 +26,8 @@ def test_references_stand_below_what_they_are_for():
 def test_what_is_missing_has_no_line():
     for metrics in (FIGURES, FIGURES | dict.fromkeys(REFERENCES)):
         assert len(printed(metrics).splitlines()) == 5
-    assert "–" in printed(FIGURES | {"hl_f1": None})
+    shown = printed(FIGURES | {"hl_f1": None})
+    assert "–" in shown and "there are no gold highlights to compare with" in shown
 
 
 def test_warnings_are_yellow():

@@ -55,6 +55,20 @@ def test_classes_keep_the_model_s_order_everywhere():
     assert content["texts"]["classes"] == list(NAMES)
 
 
+def test_scores_are_compared_in_plain_words():
+    run = sentence_run()
+    near, below = run.metrics["clf_f1"] + 0.004, run.metrics["clf_f1"] + 0.021
+    figures = {**run.metrics, "full_text_clf_f1": near, "tfidf_clf_f1": below, "hl_f1": 0.75}
+    labels, highlights = scores({**figures, "wordlist_hl_f1": 0.5, "random_hl_f1": None})
+    assert labels["said"].endswith(
+        "In F1 that is as good as a classifier of its size that reads whole texts, and 2.1 points below a simple one "
+        "that counts all words."
+    )
+    assert highlights["said"].endswith("In F1 that is 25.0 points above a list of telling words that marks as much.")
+    older = {name: value for name, value in figures.items() if name not in ("full_text_clf_f1", "tfidf_clf_f1")}
+    assert scores(older)[0]["said"].endswith("from the marked words alone.")
+
+
 def test_precision_and_recall_of_every_class():
     b, a = class_rows(made(ROWS))
     assert (b["texts"], b["given"], b["precision"], b["recall"]) == (1, 3, pytest.approx(1 / 3), 1.0)
@@ -183,7 +197,7 @@ def test_curves_are_of_what_the_log_has():
     assert panels(LOG[:1]) == panels([]) == []
     worse = [{"epoch": 0, "val_loss": 0.0, "left_over": -0.2}, {"epoch": 1, "val_loss": 0.0, "left_over": 0.1}]
     loss, left = panels(worse)
-    assert loss["points"] == "0.0,0.0 300.0,0.0"
+    assert loss["points"] == "0.0,100.0 300.0,100.0"  # nothing is a line at the bottom
     assert (left["low"], left["last"]) == ("0.0 %", "10.0 %")
 
 

@@ -12,7 +12,7 @@ from genspp.data.corpus import as_corpus
 from genspp.harmless import json_line
 from genspp.model.rationale import Rationale
 from genspp.report import terminal
-from genspp.report.terminal import Live, Messages, Screen, duration, early_end, print_rationales
+from genspp.report.terminal import Live, Messages, Screen, describe, duration, early_end, print_rationales
 
 TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # the direction of what follows
 STEERING = "".join(map(chr, (*range(9), *range(11, 32), *range(127, 160)))) + TURNING + "\udfff\ud800"
@@ -54,6 +54,10 @@ def test_neither_texts_nor_labels_steer_the_terminal():
     shown = printed(hostile)
     assert not set(STEERING) & set(shown)
     assert "[bold]" in shown and "[/])" in shown and "(2 unknown words)" in shown
+
+
+def test_lines_that_end_as_windows_has_it_are_lines():
+    assert printed(rationale("a goal\r\nnow", [0, 1, 0])) == "x   75%  a [[goal]] \nnow\n"
 
 
 def test_a_label_is_one_line():
@@ -124,7 +128,7 @@ def test_phases_and_steps_are_lines_where_there_is_no_terminal(monkeypatch):
     assert shown([*steps, (3, 6, 11, None), (10, 1, 11, None), "scoring\x1b texts"], monkeypatch).splitlines() == [
         "reading t.csv ...",
         "first generators ...",
-        "generation 0/10: fitness 2.500, at most 16.7 min left",  # by the only step there is
+        "generation 0/10: fitness 2.500, the time left is known after the next",  # the first one takes longer
         "generation 2/10: fitness 2.500, at most 48 s left",  # by the others; 1 and 3 came too soon for a line
         "generation 10/10: fitness 2.500, at most 0 s left",
         "scoring\ufffd texts ...",
@@ -142,9 +146,19 @@ def test_the_time_left_ends_with_the_clock_s(monkeypatch):
 
 
 def test_a_terminal_shows_the_same_with_a_bar_below(monkeypatch):
-    seen = shown(["reading t.csv", "first generators", (0, 7, 11, None)], monkeypatch, is_terminal=True)
+    steps = [(0, 70, 11, None), (1, 7, 11, None)]
+    seen = shown(["reading t.csv", "first generators", *steps], monkeypatch, is_terminal=True)
     assert "reading t.csv ..." in seen and "first generators ..." in seen
-    assert "generation 0/10: fitness 2.500, at most 70 s left" in seen
+    assert "generation 1/10: fitness 2.500, at most 63 s left" in seen
+
+
+def test_a_training_of_one_step_has_no_time_left(monkeypatch):
+    assert shown([(0, 7, 1, None)], monkeypatch).endswith(", at most 0 s left\n")
+
+
+def test_no_share_of_a_step_is_below_nothing():
+    line = {"generation": 1, "best_fitness": -2.5, "best_sufficiency": 1.02, "best_left_over": -0.08}
+    assert describe(line) == "fitness -2.500, sufficient 102%, left over 0%"
 
 
 def test_times_as_people_say_them():

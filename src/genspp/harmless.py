@@ -23,8 +23,11 @@ def json_line(value: Any) -> str:
 
 
 def harmless(value: Any) -> str:
-    """Return something of the user's as text that cannot steer a terminal or a page, of the same length."""
-    return str(value).translate(_CONTROLS)
+    """Return something of the user's as text that cannot steer a terminal or a page, of the same length.
+
+    Lines that end as Windows has it are lines.
+    """
+    return str(value).replace("\r\n", " \n").translate(_CONTROLS)
 
 
 def in_one_line(value: Any) -> str:

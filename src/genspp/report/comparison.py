@@ -7,6 +7,7 @@ from genspp.errors import RunError
 from genspp.evaluation.metrics import Counts, Floats, class_counts, f1, highlight_counts, macro_f1
 from genspp.evaluation.significance import paired_bootstrap
 from genspp.evaluation.verdicts import QUESTIONS, verdicts
+from genspp.harmless import in_one_line
 from genspp.report.run_report import Finished, cautions, class_rows
 from genspp.report.terminal import METRICS
 from genspp.report.text_rows import text_rows
@@ -37,7 +38,11 @@ def comparison_content(first: Finished, second: Finished) -> dict[str, Any]:
         "classes": [(by_class[0][name], by_class[1][name]) for name in classes if all(name in one for one in by_class)],
         "audit": _audits(first, second),
         "has_gold": first.has_gold,
-        "texts": {"classes": classes, "runs": names, "rows": rows},
+        "texts": {
+            "classes": [in_one_line(name) for name in classes],
+            "runs": [in_one_line(name) for name in names],
+            "rows": rows,
+        },
     }
 
 

@@ -27,7 +27,7 @@ def _panel(log: list[dict[str, Any]], title: str, keys: tuple[str, ...], share: 
     values = [(step, max(0.0, value) if share else float(value)) for step, value in found]
     low, high = (bound(0.0, *(value for _, value in values)) for bound in (min, max))
     steps, span = len(log) - 1, (high - low) or 1.0
-    points = ((WIDTH * step / steps, HEIGHT * (high - value) / span) for step, value in values)
+    points = ((WIDTH * step / steps, HEIGHT - HEIGHT * (value - low) / span) for step, value in values)
 
     def written(value: float) -> str:
         return f"{100 * value:.1f} %" if share else f"{value:.3g}"

@@ -83,8 +83,7 @@
 
   const row = (text) => {
     const shown = element("li");
-    shown.title = `row ${text.id}`;
-    shown.append(...text.answers.map((answer, number) => answered(text, answer, number)));
+    shown.append(element("p", "id", `row ${text.id}`), ...text.answers.map((answer, number) => answered(text, answer, number)));
     return shown;
   };
 
@@ -97,6 +96,8 @@
     list.append(...next.map(row));
     shown += next.length;
     more.hidden = shown >= found.length;
+    const below = more.hidden ? "" : `; the first ${shown.toLocaleString("en")} are shown`;
+    count.textContent = `${found.length.toLocaleString("en")} of ${texts.length.toLocaleString("en")} texts${below}`;
     more.textContent = `Show ${Math.min(AT_ONCE, found.length - shown)} more of ${found.length - shown}`;
   };
 
@@ -108,7 +109,6 @@
       (gold.value === "" || text.gold === Number(gold.value)) &&
       (given.value === "" || text.answers.some((answer) => answer.label === Number(given.value))) &&
       (!word || (inMarks ? text.answers.some((answer) => answer.words.has(word)) : text.lower.includes(word))));
-    count.textContent = `${found.length.toLocaleString("en")} of ${texts.length.toLocaleString("en")} texts`;
     list.replaceChildren();
     shown = 0;
     showMore();

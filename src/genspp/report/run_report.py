@@ -9,6 +9,7 @@ import numpy as np
 from genspp.evaluation.answers import Audit
 from genspp.evaluation.metrics import class_counts, confusion, f1, precision_recall
 from genspp.evaluation.verdicts import QUESTIONS, alarms, verdicts
+from genspp.harmless import in_one_line
 from genspp.model.rationale import Rationale
 from genspp.report.audit import figures
 from genspp.report.curve import panels
@@ -21,6 +22,19 @@ PLACES = 20  # stretches that a text is cut into on the map of its marks
 FEW = 0.05  # a share of texts, or of words, that is not worth a warning
 MOST_CLASSES = 20  # in a confusion matrix
 MOST_CONFUSIONS = 20  # in a list in its place
+
+# What a score is read beside, in plain words, the first of each kind first.
+BESIDE = {
+    "clf_f1": (
+        ("full_text_clf_f1", "a classifier of its size that reads whole texts"),
+        ("tfidf_clf_f1", "a simple one that counts all words"),
+    ),
+    "hl_f1": (
+        ("wordlist_hl_f1", "a list of telling words that marks as much"),
+        ("random_hl_f1", "marks that are drawn"),
+    ),
+}
+AS_GOOD = 0.5  # points of F1 that nobody would notice
 
 Bar = dict[str, Any]
 
@@ -80,8 +94,8 @@ def report_content(run: Finished) -> dict[str, Any]:
         "audit": None if run.audit is None else audit_rows(run.audit),
         "has_gold": run.has_gold,
         "texts": {
-            "classes": run.classes,
-            "runs": [run.name],
+            "classes": [in_one_line(name) for name in run.classes],
+            "runs": [in_one_line(run.name)],
             "rows": text_rows([run.rationales], run.classes, [run.tokenizer]),
         },
     }
@@ -119,15 +133,30 @@ def scores(metrics: dict[str, Any]) -> list[dict[str, Any]]:
     found = [
         {
             "title": "Labels",
-            "said": f"{right:,} of {texts:,} test texts are given their right label, from the marked words alone.",
+            "said": f"{right:,} of {texts:,} test texts are given their right label, from the marked words alone."
+            + in_words(metrics, "clf_f1"),
             "bars": bars(metrics, "clf_f1"),
         }
     ]
     if metrics["hl_f1"] is not None:
         marked = metrics["texts_with_gold"]
-        said = f"People marked {marked:,} of the test texts; this is how far the model marks the same words."
+        said = (
+            f"People marked {marked:,} of the test texts; this is how far the model marks the same words."
+            + in_words(metrics, "hl_f1")
+        )
         found.append({"title": "Highlights", "said": said, "bars": bars(metrics, "hl_f1")})
     return found
+
+
+def in_words(metrics: dict[str, Any], kind: str) -> str:
+    """Return how a score compares with what it is read beside, in a sentence; nothing where there is none."""
+    said = []
+    for key, who in BESIDE[kind]:
+        if (other := metrics.get(key)) is not None:
+            points = 100 * (metrics[kind] - other)
+            side = f"{abs(points):.1f} points {'above' if points > 0 else 'below'}"
+            said.append(f"{'as good as' if abs(points) < AS_GOOD else side} {who}")
+    return f" In F1 that is {', and '.join(said)}." if said else ""
 
 
 def bars(metrics: dict[str, Any], kind: str) -> list[Bar]:

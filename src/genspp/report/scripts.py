@@ -7,7 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 import genspp
-from genspp.data.fields import clean
+from genspp.harmless import harmless
 from genspp.report.explained import PAGES
 from genspp.report.text_rows import script_json
 
@@ -21,7 +21,7 @@ def filled(template: str, script: str, style: str, data: Any, **content: Any) ->
         style=Markup(style),
         version=genspp.__version__,
     )
-    return clean(made)  # the name of a file need not be UTF-8
+    return harmless(made)  # names of files, columns and labels may hold anything, and need not be UTF-8
 
 
 def source(name: str) -> str:

@@ -122,7 +122,10 @@ def print_metrics(console: Console, metrics: dict[str, Any]) -> None:
         value = metrics.get(key)
         if value is None and name.startswith(" "):  # nothing to read the figure above beside
             continue
-        table.add_row(name, "–" if value is None else f"{100 * value:.2f} %", meaning)
+        if value is None:
+            table.add_row(name, "–", "there are no gold highlights to compare with")
+        else:
+            table.add_row(name, f"{100 * value:.2f} %", meaning)
     table.add_row("S", f"{metrics['selection_size']:.2f}", "tokens selected in a text")
     console.print(table)
     if "stopped_early" in metrics:
@@ -196,11 +199,12 @@ class Live:
     def _time_left(self, steps: int, left: float | None) -> str:
         """Return how long the steps take that are left, at most: most trainings stop before, when nothing improves.
 
-        The first step, in which much is made that others find there, tells of the others only while there are none.
+        The first step, in which kernels are compiled and much is made that others find there, tells nothing of them.
         """
-        took = self._took[1:][-_RECENT:] or self._took
-        seconds = steps * sum(took) / len(took)
-        return f"at most {duration(seconds if left is None else max(0.0, min(seconds, left)))} left"
+        took = self._took[1:][-_RECENT:]
+        known = [steps * sum(took) / max(1, len(took))] if took or not steps else []
+        known += [] if left is None else [max(0.0, left)]
+        return f"at most {duration(min(known))} left" if known else "the time left is known after the next"
 
 
 def duration(seconds: float) -> str:
@@ -241,4 +245,7 @@ def describe(line: dict[str, Any]) -> str:
         "best_sufficiency": "sufficient {:.0%}",
         "best_left_over": "left over {:.0%}",
     }
-    return ", ".join(words[key].format(value) for key, value in line.items() if key in words and value is not None)
+    told = {key: value for key, value in line.items() if key in words and value is not None}
+    # A predictor that is worse than chance has been told nothing: no share is less.
+    shares = {key: max(0.0, value) for key, value in told.items() if "%" in words[key]}
+    return ", ".join(words[key].format(value) for key, value in (told | shares).items())

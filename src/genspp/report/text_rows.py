@@ -11,11 +11,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from genspp.data.tokenize import Span
+from genspp.harmless import harmless, in_one_line
 from genspp.model.rationale import Rationale, highlight_spans
 from genspp.report.deciding_words import marked_stretches
 
 MOST_PROBABILITIES = 6  # of a text, the highest
-_UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+_UNSAFE = re.compile("[<>&\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def text_rows(
@@ -30,12 +31,12 @@ def text_rows(
         gold = None if document.highlight is None else highlight_spans(document.spans, document.highlight)
         answers = [_answer(*pair, number, places) for pair in zip(rationales, tokenizers, strict=True)]
         flat = None if gold is None else _flat(gold, places)
-        rows.append([document.id, document.text, number[str(document.label)], flat, answers])
+        rows.append([in_one_line(document.id), harmless(document.text), number[str(document.label)], flat, answers])
     return rows
 
 
 def script_json(content: Any) -> str:
-    """Return JSON that can stand inside of a script element: nothing in it ends the element or is markup."""
+    """Return JSON that can stand inside of a script element: nothing in it ends the element, is markup or steers."""
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return _UNSAFE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
