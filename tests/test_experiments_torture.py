@@ -10,7 +10,8 @@ import pytest
 from genspp.app.runs import Run
 from genspp.experiments import torture
 from genspp.experiments.torture import Tormentor, wrong
-from genspp.experiments.victims import Victim, WrongError, differ, finish, free, left, start, whole
+from genspp.experiments.victim import Process
+from genspp.experiments.victims import Victim, WrongError, differ, finish, free, left, whole
 from genspp.files import write_text
 
 # A command that writes a file in three goes: all at once, or bit by bit, which a kill must show.
@@ -18,15 +19,15 @@ HARMLESS = ["data", "toy", "--out", "toy.jsonl"]
 
 
 def test_a_process_ends_before_the_operation_that_it_is_told(tmp_path):
-    (tmp_path / "place").mkdir()
-    code, _ = finish(start(1, tmp_path / "place", tmp_path / "seen", HARMLESS))
-    assert code == -signal.SIGKILL and left(tmp_path / "place") == set()
-    code, _ = finish(start(3, tmp_path / "place", tmp_path / "seen", HARMLESS))
-    (half,) = left(tmp_path / "place")
-    assert code == -signal.SIGKILL and half.startswith(".toy.jsonl.")
-    code, _ = finish(start(0, tmp_path / "place", tmp_path / "seen", HARMLESS))
-    assert code == 0 and left(tmp_path / "place") == {"toy.jsonl"}  # what was left is gone
-    assert len((tmp_path / "seen").read_text().split()) == 3  # the folder, the file, its name
+    place = tmp_path / "place"
+    place.mkdir()
+    assert finish(Process(place, HARMLESS, 2))[0] == -signal.SIGKILL and left(place) == set()
+    assert finish(Process(place, HARMLESS, 3))[0] == -signal.SIGKILL
+    (half,) = left(place)
+    assert half.startswith(".toy.jsonl.")
+    process = Process(place, HARMLESS)
+    assert finish(process) == (0, "wrote toy.jsonl\n") and left(place) == {"toy.jsonl"}  # what was left is gone
+    assert len(process.times()) == 4  # the folder, what was left, the file, its name
 
 
 def test_a_command_is_killed_and_goes_on(tmp_path):

@@ -10,6 +10,7 @@ must be whole, and the folder free; in the end nothing may be left that the undi
 """
 
 import argparse
+import multiprocessing
 import os
 import shutil
 import signal
@@ -18,6 +19,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,8 +29,8 @@ from typing import Any
 from genspp.errors import GenSPPError
 from genspp.experiments.hardships import endure
 from genspp.experiments.results import code_version, machine
+from genspp.experiments.victim import Process
 from genspp.experiments.victims import (
-    SEEN,
     WAIT,
     Victim,
     WrongError,
@@ -38,7 +40,6 @@ from genspp.experiments.victims import (
     left,
     others,
     quick_settings,
-    start,
     succeed,
     training,
     whole,
@@ -50,7 +51,8 @@ from genspp.methods import METHODS
 FILE = "torture.json"
 COMMAND = "python -m genspp.experiments.torture"
 MOMENT, OPERATION, CHILD = "at a moment", "before an operation on files", "one run of the grid"
-KILLS, MORE, OFTEN = 5, 10, ("save", "predict", "report", "benchmark", "train, GenSPP")
+KILLS, MORE = 4, {"train, GenSPP": 8, "save": 15, "predict": 15, "report": 10, "benchmark": 6}
+QUICK_KILLS, AT_ONCE = 2, 2
 _PAGE = "run/report.html"  # which training need not have come to: `genspp report` writes it
 
 
@@ -80,9 +82,8 @@ class Tormentor:
         """Let a command live until it has been killed so many times; return what became of it."""
         count, fresh = Count(), self._fresh("undisturbed", victim)
         started = time.monotonic()
-        succeed(fresh, victim.arguments(fresh))
-        took, seen = time.monotonic() - started, (fresh.parent / SEEN).read_text()
-        times = [float(line) for line in seen.split()]
+        times = succeed(fresh, victim.arguments(fresh)).times()
+        took = time.monotonic() - started
         made, there = victim.made(fresh), left(fresh)
         while sum(count.kills.values()) < kills:
             count.lives += 1
@@ -117,21 +118,19 @@ class Tormentor:
 
     def _kill(self, victim: Victim, folder: Path, times: list[float], took: float) -> str | None:
         """Run a command and kill it; return how, None where it had ended before."""
-        at, seen = self._random.randint(1, len(times)), folder.parent / SEEN
         if self._random.random() < 0.5:
-            code, said = finish(start(at, folder, seen, victim.arguments(folder)))
-            kind = OPERATION
+            at = self._random.randint(1, len(times))
+            kind, (code, said) = OPERATION, finish(Process(folder, victim.arguments(folder), at))
         else:
-            process = start(-1, folder, seen, victim.arguments(folder))
+            process = Process(folder, victim.arguments(folder))
             kind = MOMENT
-            time.sleep(self._random.uniform(0.9 * times[0], took))
-            children = _children(process.pid) if self._random.random() < 0.3 else []
-            if children:
-                kind = CHILD
+            process.wait(self._random.uniform(0, took))
+            children = _children(process.pid)
+            if children and self._random.random() < 0.4:
                 _kill_one(self._random.choice(children))
                 code, said = finish(process)
-                return kind if code == 1 else None
-            process.kill()
+                return CHILD if code == 1 else None
+            process.send(signal.SIGKILL)
             code, said = finish(process)
         if code == -signal.SIGKILL:
             return kind
@@ -173,23 +172,35 @@ def _is_running(folder: Path) -> bool:
 # ---- all of it
 
 
+def _victims(data: Path, trained: Path, quick: bool) -> list[Victim]:
+    methods = ("genspp", "rnp") if quick else tuple(METHODS)
+    return [*others(data, trained), *(training(data, method) for method in methods)]
+
+
+def _torment(number: int, folder: Path, data: Path, trained: Path, quick: bool) -> Count:
+    victim = _victims(data, trained, quick)[number]
+    kills = QUICK_KILLS if quick else MORE.get(victim.name, KILLS)
+    return Tormentor(folder / f"lives {number}", number).torment(victim, kills)
+
+
 def torture(quick: bool = False) -> dict[str, Any]:
     """Kill everything, and return the counts."""
-    started, counts = time.monotonic(), dict[str, Count]()
+    started = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         data, trained = write_data(folder / "rows.csv"), folder / "trained"
         trained.mkdir()
         for place, method in (("run", "rnp"), ("other", "fr")):
-            asked = ["train", str(data), "--method", method, "--out", place, "--examples", "0", *quick_settings(method)]
-            succeed(trained, asked)
+            typed = ["train", str(data), "--method", method, "--out", place, "--examples", "0", *quick_settings(method)]
+            succeed(trained, typed)
         (trained / "other").rename(trained / "other run")
         shutil.copytree(trained / "other run" / "model", trained / "other")
-        tormentor = Tormentor(folder / "lives")
-        methods = ("genspp", "rnp") if quick else tuple(METHODS)
-        for victim in [*(training(data, method) for method in methods), *others(data, trained)]:
-            counts[victim.name] = tormentor.torment(victim, 2 if quick else MORE if victim.name in OFTEN else KILLS)
-        hardships = endure(folder / "hard", data, trained)
+        names = [victim.name for victim in _victims(data, trained, quick)]
+        with ProcessPoolExecutor(AT_ONCE, multiprocessing.get_context("fork")) as pool:
+            enduring = pool.submit(endure, folder / "hard", data, trained)
+            asked = [pool.submit(_torment, number, folder, data, trained, quick) for number in range(len(names))]
+            counts = {name: count.result() for name, count in zip(names, asked, strict=True)}
+            hardships = enduring.result()
     return {
         "command": COMMAND + (" --quick" if quick else ""),
         "code": code_version(),

@@ -3,9 +3,8 @@
 import csv
 import json
 import shutil
-import subprocess
-import sys
-from collections.abc import Callable, Iterable, Mapping
+import signal
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,11 @@ from genspp.app.runs import read_checkpoint
 from genspp.errors import GenSPPError
 from genspp.experiments.grid import QUICK
 from genspp.experiments.scale import Case, made_texts
+from genspp.experiments.victim import Process
 from genspp.files import hold
 from genspp.methods import METHODS
 from genspp.model.folder import load_folder
 
-SEEN = "seen"  # a file that says when a command changed something
 WAIT = 300.0  # seconds, beyond which a command hangs
 _DATA = Case("rows to train on", 90, 8, 3)
 _GRID = ("rnp", "fr", "random")  # the methods of the grid
@@ -48,37 +47,23 @@ class Victim:
 # ---- processes
 
 
-def start(number: int, folder: Path, seen: Path, arguments: Iterable[str], **how: Any) -> subprocess.Popen[str]:
-    """Start a command in a process that may be killed; what it says is kept."""
-    typed = [sys.executable, "-m", "genspp.experiments.victim", str(number), str(folder), str(seen), *arguments]
-    return subprocess.Popen(
-        typed, cwd=folder, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how
-    )
+def finish(process: Process, seconds: float = WAIT) -> tuple[int, str]:
+    """Return how a process ended and what it said; one that does not end is ended."""
+    ended = process.wait(seconds)
+    if ended is None:
+        process.send(signal.SIGKILL)
+        process.wait(WAIT)
+        raise WrongError("it did not end")
+    return ended
 
 
-def finish(process: subprocess.Popen[str], seconds: float = WAIT) -> tuple[int, str]:
-    """Return how a process ended and what it said."""
-    try:
-        said = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        said = process.communicate()
-        if seconds == WAIT:
-            raise WrongError("it did not end") from None
-    return process.returncode, "".join(said)
-
-
-def run(folder: Path, arguments: Iterable[str], **how: Any) -> tuple[int, str]:
-    """Run a command to its end."""
-    return finish(start(0, folder, folder.parent / SEEN, arguments, **how))
-
-
-def succeed(folder: Path, arguments: Iterable[str], **how: Any) -> str:
-    """Run a command, which must end well, and return what it said."""
-    code, said = run(folder, arguments, **how)
+def succeed(folder: Path, arguments: Sequence[str]) -> Process:
+    """Run a command, which must end well."""
+    process = Process(folder, arguments)
+    code, said = finish(process)
     if code:
         raise WrongError(f"it ended with code {code}: {said.strip()[-300:]}")
-    return said
+    return process
 
 
 # ---- what is there
