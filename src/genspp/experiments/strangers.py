@@ -23,10 +23,10 @@ import numpy as np
 from safetensors.numpy import load_file, save_file
 
 from genspp.experiments.hostile import HOSTILE
+from genspp.experiments.reliability import STRANGERS
 from genspp.experiments.results import code_version, machine
 from genspp.files import sha256, write_json
 
-FILE = "strangers.json"
 COMMAND = "python -m genspp.experiments.strangers"
 CANARY = "harm-was-done"  # a file that an attack makes where it succeeds
 TEXT = "a goal in the soupy match"
@@ -199,6 +199,7 @@ import sys
 from pathlib import Path
 from genspp.errors import GenSPPError
 from genspp.experiments.hostile import HOSTILE
+from genspp.experiments.reliability import STRANGERS
 from genspp.experiments.results import peak_memory_mb
 try:
     if sys.argv[1] == "read":
@@ -270,7 +271,7 @@ def strangers() -> dict[str, Any]:
 def main() -> int:
     """Run as a program."""
     found = strangers()
-    write_json(Path("results") / FILE, found)
+    write_json(Path("results") / STRANGERS, found)
     tried = [*found["attacks"].values(), *found["files"].values()]
     return 1 if any(one["outcome"].startswith("WRONG") for one in tried) else 0
 

@@ -28,6 +28,7 @@ from typing import Any
 
 from genspp.errors import GenSPPError
 from genspp.experiments.hardships import endure
+from genspp.experiments.reliability import CHILD, MOMENT, OPERATION, TORTURE
 from genspp.experiments.results import code_version, machine
 from genspp.experiments.victim import Process
 from genspp.experiments.victims import (
@@ -48,9 +49,7 @@ from genspp.experiments.victims import (
 from genspp.files import write_json
 from genspp.methods import METHODS
 
-FILE = "torture.json"
 COMMAND = "python -m genspp.experiments.torture"
-MOMENT, OPERATION, CHILD = "at a moment", "before an operation on files", "one run of the grid"
 KILLS, MORE = 4, {"train, GenSPP": 8, "save": 15, "predict": 15, "report": 10, "benchmark": 6}
 QUICK_KILLS, AT_ONCE = 2, 2
 _PAGE = "run/report.html"  # which training need not have come to: `genspp report` writes it
@@ -224,7 +223,7 @@ def main() -> int:
     quick = parser.parse_args().quick
     found = torture(quick)
     if not quick:
-        write_json(Path("results") / FILE, found)
+        write_json(Path("results") / TORTURE, found)
     for said in wrong(found):
         print(f"WRONG {said}")
     return 1 if wrong(found) else 0
