@@ -100,6 +100,7 @@ def fuzz_one(name: str, seconds: int, folder: Path) -> None:
     atheris.Fuzz()
 
 
+_CUT = b"(\n=====\n)"  # between the files of a folder (see `readers`)
 _ODD: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 2**31, 2**63, 10**400, 0.5, -0.0, 1e308, float("nan"), float("inf"), "", " ", "0",
     "\x00", "\ud800", "\x1b[2J", "a" * 5000, "../../etc/passwd", "/dev/null", [], [[]], [0], [[0, 1]], [0, 1, 1], ["a"],
@@ -109,19 +110,17 @@ _ODD: tuple[Any, ...] = (
 
 def odd_value(content: bytes, random: Random) -> bytes | None:
     """Return bytes in which one value of one JSON text, a line or a part, is another; None where there is no JSON."""
-    pieces = re.split(b"(\n)", content)
-    places = [place for place, piece in enumerate(pieces) if piece[:1] in (b"{", b"[")]
-    if b"\n=====\n" in content or not places:
-        pieces = re.split(b"(\n=====\n)", content)
+    for between in (_CUT, b"(\n)"):  # a whole file, or a line of it
+        pieces = re.split(between, content)
         places = [place for place, piece in enumerate(pieces) if piece[:1] in (b"{", b"[")]
-    random.shuffle(places)
-    for place in places:
-        try:
-            value = json.loads(pieces[place])
-        except (ValueError, RecursionError):
-            continue
-        pieces[place] = json.dumps(_changed(value, random)).encode()
-        return b"".join(pieces)
+        random.shuffle(places)
+        for place in places:
+            try:
+                value = json.loads(pieces[place])
+            except (ValueError, RecursionError):
+                continue
+            pieces[place] = json.dumps(_changed(value, random)).encode()
+            return b"".join(pieces)
     return None
 
 

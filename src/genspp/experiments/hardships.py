@@ -160,6 +160,7 @@ def _another_day(folder: Path, data: Path, trained: Path) -> None:
         typed,
         cwd=folder,
         env={**os.environ, **library, "FAKETIME_TIMESTAMP_FILE": str(clock)},
+        stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as process:
         time.sleep(2)
