@@ -16,6 +16,7 @@ from genspp.report.terminal import Screen, print_rationales
 # What is not refused: the model answers as it would have.
 WORKS = {
     "pickles and Python files beside the model", "a billion tokens of a text", "a billion drawn tokens",
+    "a method that is a path", "a method that is code", "a vocabulary of one word twice",
     "labels that steer a terminal", "labels that are a script", "a title that steers a terminal",
     *(name for name in ATTACKS if name.startswith("word vectors")),
 }  # fmt: skip

@@ -31,7 +31,7 @@ COMMAND = "python -m genspp.experiments.strangers"
 CANARY = "harm-was-done"  # a file that an attack makes where it succeeds
 TEXT = "a goal in the soupy match"
 _MODEL = ("config.json", "vocabulary.json", "weights.safetensors", "MODEL_CARD.md")
-_WAIT = 120  # seconds
+_WAIT = 600  # seconds
 
 
 def sign(model: Path) -> None:
@@ -198,8 +198,6 @@ _CHILD = """
 import sys
 from pathlib import Path
 from genspp.errors import GenSPPError
-from genspp.experiments.hostile import HOSTILE
-from genspp.experiments.reliability import STRANGERS
 from genspp.experiments.results import peak_memory_mb
 try:
     if sys.argv[1] == "read":
