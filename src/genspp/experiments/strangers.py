@@ -195,10 +195,10 @@ ATTACKS: dict[str, Callable[[Path], object]] = {
 # ---- each in a process of its own
 
 _CHILD = """
+import resource
 import sys
 from pathlib import Path
 from genspp.errors import GenSPPError
-from genspp.experiments.results import peak_memory_mb
 try:
     if sys.argv[1] == "read":
         from genspp.experiments.hostile import read
@@ -213,7 +213,7 @@ try:
         assert "<script>alert" not in page(found, model.method)
 except GenSPPError as error:
     print("refused:", error)
-print(peak_memory_mb())
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 
@@ -227,7 +227,7 @@ def _tried(arguments: list[str], hidden: Path) -> dict[str, Any]:
         outcome = f"WRONG: {lines[-1:]}"
     else:
         outcome = said[0].removeprefix("refused: ") if said else "works as before"
-    memory = float(lines[-1]) if not done.returncode else None
+    memory = None if done.returncode else round(int(done.stdout.split()[-1]) / 1e3, 1)
     return {"outcome": outcome, "seconds": round(time.monotonic() - started, 1), "peak_memory_mb": memory}
 
 
