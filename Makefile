@@ -79,7 +79,7 @@ hashes: $(READY)
 # Whether anybody knows a hole in one of our packages; asks PyPI.
 vulnerabilities:
 	test -x $(VENV)-audit/bin/pip-audit || { $(PYTHON) -m venv $(VENV)-audit && $(VENV)-audit/bin/pip install --quiet pip-audit; }
-	$(VENV)-audit/bin/pip-audit --requirement requirements.txt --disable-pip --require-hashes
+	$(VENV)-audit/bin/pip-audit --requirement requirements.txt --disable-pip --require-hashes --strict
 
 # Wheel and source archive, the same bytes from the same files; and the wheel tested where nothing else is, by every Python at hand.
 dist: $(READY)

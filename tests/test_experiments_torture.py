@@ -72,10 +72,18 @@ def test_half_a_file_and_a_lock_are_found(tmp_path):
 def test_the_counts_are_written_and_what_is_wrong_ends_with_a_code(tmp_path, monkeypatch, capsys):
     found = {"commands": {"save": {"kills": {"at a moment": 3}, "lives": 2, "wrong": []}}, "hardships": {}}
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(torture, "torture", lambda quick: found)
+    found["seconds"] = 5
+    monkeypatch.setattr(torture, "torture", lambda quick, only: found)
     monkeypatch.setattr(sys, "argv", ["torture"])
     assert torture.main() == 0
     assert json.loads((tmp_path / "results" / "torture.json").read_text()) == found
+    other = {"commands": {"predict": {"kills": {}, "lives": 1, "wrong": []}}, "hardships": {}, "seconds": 2}
+    monkeypatch.setattr(torture, "torture", lambda quick, only: other)
+    monkeypatch.setattr(sys, "argv", ["torture", "predict"])
+    assert torture.main() == 0  # into the same file
+    both = json.loads((tmp_path / "results" / "torture.json").read_text())
+    assert both["commands"] == found["commands"] | other["commands"] and both["seconds"] == 7
+    monkeypatch.setattr(torture, "torture", lambda quick, only: found)
     found["commands"]["save"]["wrong"].append("lost")
     monkeypatch.setattr(sys, "argv", ["torture", "--quick"])
     assert torture.main() == 1 and "WRONG save: lost" in capsys.readouterr().out

@@ -1,6 +1,6 @@
 """Commands that are killed at random moments and go on: does anything get lost, change, or stay behind?
 
-    python -m genspp.experiments.torture        (or `make torture`; --quick: some kills of a few commands)
+    python -m genspp.experiments.torture [NAME...]        (or `make torture`; --quick: some kills of a few commands)
 
 Every command runs once undisturbed. Then it lives several lives: each is killed with SIGKILL up to three times, at a
 random second of its work or before a random operation on its files, goes on as a user would have it go on, and in the
@@ -10,6 +10,7 @@ must be whole, and the folder free; in the end nothing may be left that the undi
 """
 
 import argparse
+import json
 import multiprocessing
 import os
 import shutil
@@ -18,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -182,8 +183,8 @@ def _torment(number: int, folder: Path, data: Path, trained: Path, quick: bool) 
     return Tormentor(folder / f"lives {number}", number).torment(victim, kills)
 
 
-def torture(quick: bool = False) -> dict[str, Any]:
-    """Kill everything, and return the counts."""
+def torture(quick: bool = False, only: Sequence[str] = ()) -> dict[str, Any]:
+    """Kill everything, or only the commands of some names, and return the counts."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
@@ -196,18 +197,28 @@ def torture(quick: bool = False) -> dict[str, Any]:
         shutil.copytree(trained / "other run" / "model", trained / "other")
         names = [victim.name for victim in _victims(data, trained, quick)]
         with ProcessPoolExecutor(AT_ONCE, multiprocessing.get_context("fork")) as pool:
-            enduring = pool.submit(endure, folder / "hard", data, trained)
-            asked = [pool.submit(_torment, number, folder, data, trained, quick) for number in range(len(names))]
-            counts = {name: count.result() for name, count in zip(names, asked, strict=True)}
-            hardships = enduring.result()
+            enduring = None if only else pool.submit(endure, folder / "hard", data, trained)
+            asked = {
+                name: pool.submit(_torment, number, folder, data, trained, quick)
+                for number, name in enumerate(names)
+                if not only or name in only
+            }
+            counts = {name: count.result() for name, count in asked.items()}
+            hardships = {} if enduring is None else enduring.result()
     return {
         "command": COMMAND + (" --quick" if quick else ""),
         "code": code_version(),
         "machine": machine(),
         "seconds": round(time.monotonic() - started),
-        "commands": {name: count.to_json() for name, count in counts.items()},
+        "commands": {name: count.to_json() | {"commit": code_version()["commit"]} for name, count in counts.items()},
         "hardships": hardships,
     }
+
+
+def merged(old: Mapping[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Return results in which some commands were killed anew."""
+    seconds = old.get("seconds", 0) + new["seconds"]
+    return {**new, **old, "seconds": seconds, "commands": {**old.get("commands", {}), **new["commands"]}}
 
 
 def wrong(content: Mapping[str, Any]) -> list[str]:
@@ -220,10 +231,12 @@ def main() -> int:
     """Run as a program."""
     parser = argparse.ArgumentParser(description="Kill commands at random moments, and see what is lost.")
     parser.add_argument("--quick", action="store_true", help="some kills of a few commands; nothing is written")
-    quick = parser.parse_args().quick
-    found = torture(quick)
-    if not quick:
-        write_json(Path("results") / TORTURE, found)
+    parser.add_argument("names", nargs="*", help="only these, into the same file; else all")
+    asked, path = parser.parse_args(), Path("results") / TORTURE
+    found = torture(asked.quick, asked.names)
+    if not asked.quick:
+        old = json.loads(path.read_text(encoding="utf-8")) if asked.names and path.exists() else {}
+        write_json(path, merged(old, found))
     for said in wrong(found):
         print(f"WRONG {said}")
     return 1 if wrong(found) else 0

@@ -20,7 +20,7 @@ from genspp.files import hold
 from genspp.methods import METHODS
 from genspp.model.folder import load_folder
 
-WAIT = 300.0  # seconds, beyond which a command hangs
+WAIT = 900.0  # seconds, beyond which a command hangs
 _DATA = Case("rows to train on", 90, 8, 3)
 _GRID = ("rnp", "fr", "random")  # the methods of the grid
 _TIMES = ("seconds", "seconds_per_step", "peak_memory_mb")
@@ -124,7 +124,7 @@ def grid_made(folder: Path) -> dict[str, Any]:
     """Return what a benchmark leaves, without times."""
     found: dict[str, Any] = {"files": sorted(left(folder / "results"))}
     for path in sorted((folder / "results" / QUICK.name / "table1").glob("*.json")):
-        content = json.loads(path.read_bytes())
+        content = {name: value for name, value in json.loads(path.read_bytes()).items() if name != "code"}
         for part in ("training", "progress"):
             content[part] = {name: value for name, value in content.get(part, {}).items() if name not in _TIMES}
         found[path.name] = content
