@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -195,7 +196,7 @@ ATTACKS: dict[str, Callable[[Path], object]] = {
 # ---- each in a process of its own
 
 _CHILD = """
-import resource
+import re
 import sys
 from pathlib import Path
 from genspp.errors import GenSPPError
@@ -213,7 +214,7 @@ try:
         assert "<script>alert" not in page(found, model.method)
 except GenSPPError as error:
     print("refused:", error)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(re.search("VmHWM:\\s*([0-9]+)", Path("/proc/self/status").read_text())[1])
 """
 
 
@@ -238,32 +239,42 @@ def attack(model: Path, folder: Path, name: str) -> Path:
     return folder / "model"
 
 
-def strangers() -> dict[str, Any]:
-    """Try all of it."""
+def tried_attacks() -> dict[str, Any]:
+    """Try what may be done to a model folder."""
     from genspp.methods import METHODS
 
-    attacks, files = dict[str, Any](), dict[str, Any]()
+    found = dict[str, Any]()
     with tempfile.TemporaryDirectory() as place:
         base = Path(place).resolve()
         texts, labels = ["a goal in the match", "some soup and bread"] * 6, ["sport", "food"] * 6
         METHODS["rnp"](hidden=4, max_epochs=1, workers=1).fit(texts, labels).save(base / "model")
-        for name in ATTACKS:
-            folder = base / "attack"
+        for number, name in enumerate(ATTACKS):
+            folder = base / str(number)
             folder.mkdir()
-            attacks[name] = _tried(["explain", str(attack(base / "model", folder, name)), TEXT], folder)
-            print(f"{name}: {attacks[name]}", flush=True)
-            shutil.rmtree(folder)
-        for name, hostile in HOSTILE.items():
-            folder = base / "file"
-            folder.mkdir()
-            path = folder / f"t.{hostile.ending}"
+            found[name] = _tried(["explain", str(attack(base / "model", folder, name)), TEXT], folder)
+            print(f"{name}: {found[name]}", flush=True)
+    return found
+
+
+def tried_files() -> dict[str, Any]:
+    """Try the files that are made to fill the memory."""
+    found = dict[str, Any]()
+    for name, hostile in HOSTILE.items():
+        with tempfile.TemporaryDirectory() as place:
+            path = Path(place).resolve() / f"t.{hostile.ending}"
             hostile.write(path, hostile.size)
-            size = path.stat().st_size
-            files[name] = {"ending": hostile.ending, "bytes": size, **_tried(["read", str(path)], folder)}
-            print(f"{name}: {files[name]}", flush=True)
-            shutil.rmtree(folder)
+            size = sum(file.stat().st_size for file in (path.iterdir() if path.is_dir() else (path,)))
+            found[name] = {"ending": hostile.ending, "bytes": size, **_tried(["read", str(path)], path.parent)}
+            print(f"{name}: {found[name]}", flush=True)
+    return found
+
+
+def strangers() -> dict[str, Any]:
+    """Try all of it."""
     head = {"command": COMMAND, "code": code_version(), "machine": machine()}
-    return {**head, "attacks": attacks, "files": files}
+    with ProcessPoolExecutor(2) as pool:
+        attacks, files = pool.submit(tried_attacks), pool.submit(tried_files)
+        return {**head, "attacks": attacks.result(), "files": files.result()}
 
 
 def main() -> int:
