@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -200,3 +202,61 @@ def test_a_log_that_is_none_is_one_sentence(tmp_path, log):
         path.write_bytes(log.encode("latin-1"))
     with pytest.raises(RunError, match=r"log\.jsonl cannot be read; put a whole copy back"):
         run.lines()
+
+
+# ---------------------------------------------------------------------- two at once, and other versions
+
+
+def test_two_processes_do_not_work_in_one_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr("genspp.files._PATIENCE", 0.2)
+    run = Run.create(tmp_path / "r", CONFIG)
+    code = (
+        "import sys; from pathlib import Path; from genspp.app.runs import Run; run = Run.open(Path(sys.argv[1])); "
+        "run.begin(); print(1, flush=True); input()"
+    )
+    folder = run.folder
+    del run  # which held it
+    typed = [sys.executable, "-c", code, str(folder)]
+    with subprocess.Popen(typed, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout.readline() == b"1\n"
+        before = sorted(folder.iterdir())
+        for work in (lambda: Run.open(folder).begin(), lambda: Run.create(folder, CONFIG, force=True)):
+            with pytest.raises(RunError, match=r"another process is at work in .*r; let it end, or stop it"):
+                work()
+        assert sorted(folder.iterdir()) == before and Run.open(folder).metrics() == {}  # looking is free
+        other.kill()
+    Run.open(folder).begin()
+    assert Run.create(folder, CONFIG, force=True).folder == folder
+
+
+@pytest.mark.parametrize("state", [{"format": 2}, {"format": "1"}, {"lines": "1"}, {"lines": None}])
+def test_a_checkpoint_of_another_format_is_one_sentence(tmp_path, state):
+    run = Run.create(tmp_path / "r", CONFIG)
+    run.record({"generation": 0}, {"n": 1}, 2)
+    path = run.folder / "checkpoint.safetensors"
+    write_checkpoint(path, read_checkpoint(path) | state)
+    with pytest.raises(RunError, match="go on with the version of genspp that wrote it"):
+        Run.open(run.folder).restore()
+    whole = {name: value for name, value in read_checkpoint(path).items() if name not in ("format", "lines")}
+    write_checkpoint(path, whole | {"lines": 1})  # as earlier versions wrote them
+    assert Run.open(run.folder).restore() == {"n": 1}
+
+
+def test_a_checkpoint_is_blamed_until_a_step_is_done(tmp_path):
+    run = Run.create(tmp_path / "r", CONFIG)
+    run.blame(KeyError("epoch"))  # no checkpoint was read
+    run.record({"generation": 0}, {"n": 1}, 2)
+    run.restore()
+    with pytest.raises(RunError, match=r"does not fit this version \(KeyError: 'epoch'\)"):
+        run.blame(KeyError("epoch"))
+    run.record({"generation": 1}, {"n": 2}, 2)
+    run.blame(KeyError("epoch"))
+
+
+def test_a_file_that_is_no_checkpoint_is_one_sentence(tmp_path):
+    for values in ("[]", "7", "{", "[" * 10**5):
+        arrays = {"a": np.zeros(1)}
+        content = runs.save(arrays, metadata={"values": values, "sha256": runs._digest(arrays, values)})
+        (tmp_path / "c").write_bytes(content)
+        with pytest.raises(RunError, match="no checkpoint of a run"):
+            read_checkpoint(tmp_path / "c")

@@ -10,7 +10,8 @@
     report.html            all of it for people, test texts included (not unasked where these are hateful)
 
 A line is logged before its checkpoint is written, and lines without a checkpoint are dropped on resuming, so that a
-kill at any moment costs one generation at most and leaves no trace in what follows.
+kill at any moment costs one generation at most and leaves no trace in what follows. One process at a time works in a
+folder: it is locked meanwhile (`files.hold`).
 """
 
 import json
@@ -26,16 +27,18 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load, save
 
 import genspp
+from genspp.data.limits import check_nesting
 from genspp.errors import RunError
-from genspp.files import naming, sha256, write_bytes, write_json
+from genspp.files import Hold, hold, naming, sha256, write_bytes, write_json
 from genspp.settings import Check, number, optional
 
 MINUTES: Check = optional(number(0, open_ends=True))  # of training, before it is stopped
-# What a run makes beside its model; none of it outlives the run.
+# What a run makes beside its model; none of it outlives the run. Without the first it is not finished.
 _MADE = (
-    "checkpoint.safetensors", "log.jsonl", "metrics.json", "predictions.jsonl", "audit.json", "report.html",
+    "metrics.json", "checkpoint.safetensors", "log.jsonl", "predictions.jsonl", "audit.json", "report.html",
     "comparison.html",
 )  # fmt: skip
+CHECKPOINT_FORMAT = 1  # of what methods keep; another number wherever one of them keeps something else
 # What a configuration must hold, and what its data may say.
 _CONFIG = {"method": str, "settings": dict, "data": dict, "versions": dict}
 _DATA = {
@@ -69,8 +72,9 @@ class Run:
         self.config = config
         self.stopped_by: str | None = None
         self._listener: Listener | None = None
+        self._held: Hold | None = None
         self._finishing = False
-        self._lines = 0
+        self._lines, self._restored = 0, False
         self._earlier, self._began = 0.0, monotonic()
 
     @classmethod
@@ -78,8 +82,10 @@ class Run:
         """Start a folder. One that exists is left alone, unless `force` says that its run may be replaced."""
         if folder.exists() and not folder.is_dir():
             raise RunError(f"{folder} is a file; give another folder with --out.")
+        folder.mkdir(parents=True, exist_ok=True)
+        held = _hold(folder)
         # What a kill left half written begins with a dot, and is nobody's work.
-        if folder.exists() and any(not path.name.startswith(".") for path in folder.iterdir()):
+        if any(not path.name.startswith(".") for path in folder.iterdir()):
             if not force:
                 raise RunError(
                     f"{folder} exists already; resume it with `genspp resume {folder}`, give another --out, "
@@ -94,14 +100,16 @@ class Run:
             (folder / "model" / "manifest.json").unlink(missing_ok=True)
         config = {**config, "versions": versions()}
         write_json(folder / "config.json", config)
-        return cls(folder, config)
+        run = cls(folder, config)
+        run._held = held
+        return run
 
     @classmethod
     def open(cls, folder: Path) -> "Run":
         """Open a folder that exists and is a run of ours."""
         path = folder / "config.json"
         try:
-            config = json.loads(path.read_text(encoding="utf-8"))
+            config = check_nesting(json.loads(path.read_text(encoding="utf-8")))
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             raise RunError(f"{folder} is not a run folder: it has no config.json; train one with --out.") from None
         except (UnicodeDecodeError, ValueError, RecursionError):
@@ -170,7 +178,8 @@ class Run:
         return self.folder / "checkpoint.safetensors"
 
     def begin(self, listener: Listener | None = None) -> None:
-        """Start the clock of a session, in which somebody is told how it goes."""
+        """Start the clock of a session, in which somebody is told how it goes; no other process works here then."""
+        self._held = self._held or _hold(self.folder)
         self._listener, self._began = listener, monotonic()
 
     def finish(self) -> None:
@@ -189,12 +198,18 @@ class Run:
             log.unlink(missing_ok=True)
             return None
         state = read_checkpoint(path)
+        number, lines = state.pop("format", 1), state.pop("lines", None)  # earlier versions named no format
+        if number != CHECKPOINT_FORMAT or not isinstance(lines, int):
+            raise RunError(
+                f"{path} has format {number!r}, this version goes on from {CHECKPOINT_FORMAT}; go on with the version "
+                "of genspp that wrote it, or start the run again with --force."
+            )
         if state.pop("config", self._digest()) != self._digest():
             raise RunError(
                 f"{path} is of a run with another configuration than config.json; put the right one back, or start "
                 "the run again with --force."
             )
-        self._lines = int(state.pop("lines"))
+        self._lines, self._restored = lines, True
         kept = log.read_bytes().splitlines(keepends=True)[: self._lines] if log.exists() else []
         if len(kept) < self._lines or not b"".join(kept).endswith(b"\n"):
             raise RunError(f"{log} has lost lines that {path} counts on; start the run again with --force.")
@@ -214,11 +229,19 @@ class Run:
             log.write(json.dumps(line, allow_nan=False) + "\n")
             log.flush()
             os.fsync(log.fileno())
-        self._lines += 1
-        state = {**state, "lines": self._lines, "config": self._digest()}
+        self._lines, self._restored = self._lines + 1, False
+        state = {**state, "lines": self._lines, "config": self._digest(), "format": CHECKPOINT_FORMAT}
         write_checkpoint(self._checkpoint, state)
         if self._listener is not None:
             self._listener(line, total, self._left())
+
+    def blame(self, error: Exception) -> None:
+        """Raise a sentence if a checkpoint was read and no step done since: it is what did not fit."""
+        if self._restored:
+            raise RunError(
+                f"{self._checkpoint} does not fit this version ({type(error).__name__}: {error}); go on with the "
+                "version of genspp that wrote it, or start the run again with --force."
+            ) from error
 
     def enough(self) -> bool:
         """Tell whether to stop now: never before a step was recorded, then when asked to finish, or the time is up."""
@@ -239,6 +262,13 @@ class Run:
         settings = {name: value for name, value in self.config["settings"].items() if name not in _ANYWHERE}
         parts = [self.config["method"], settings, self.config["data"].get("fingerprint")]
         return sha256(json.dumps(parts, sort_keys=True).encode())
+
+
+def _hold(folder: Path) -> Hold | None:
+    try:
+        return hold(folder)
+    except BlockingIOError:
+        raise RunError(f"another process is at work in {folder}; let it end, or stop it, and try again.") from None
 
 
 def _wrong_field(config: Any) -> str | None:
@@ -270,13 +300,16 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
         arrays = load(path.read_bytes())
         with safe_open(str(path), framework="np") as file:
             metadata = file.metadata() or {}
-    except SafetensorError as error:
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
         raise RunError(
             f"{path} is cut short or damaged ({error}); start the run again with --force, or put a whole copy back."
         ) from None
     if metadata.get("sha256") != _digest(arrays, metadata.get("values", "")):
         raise RunError(f"{path} is damaged (its checksum differs); start the run again with --force.")
-    return {**json.loads(metadata["values"]), **arrays}
+    try:
+        return {**json.loads(metadata["values"]), **arrays}
+    except (KeyError, TypeError, ValueError, RecursionError):
+        raise RunError(f"{path} is no checkpoint of a run; start the run again with --force.") from None
 
 
 def _digest(arrays: dict[str, Any], values: str) -> str:

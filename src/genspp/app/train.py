@@ -7,6 +7,7 @@ from typing import Any
 from genspp.app.configure import Data, data_of, estimator_of
 from genspp.app.evaluate import references_of
 from genspp.app.runs import Listener, Run, versions
+from genspp.errors import GenSPPError
 from genspp.evaluation.beside import together
 from genspp.evaluation.evaluate import evaluate
 from genspp.files import write_json, write_text
@@ -29,7 +30,12 @@ def proceed(run: Run, data: Data | None = None, listener: Listener | None = None
     data = data or data_of(run)
     run.begin(listener)
     model = estimator_of(run).set_params(vectors=data.vectors)
-    model.fit(data.splits.train, validation=data.splits.val, recorder=run)
+    try:
+        model.fit(data.splits.train, validation=data.splits.val, recorder=run)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        if not isinstance(error, GenSPPError):
+            run.blame(error)
+        raise
     model.save(run.model_folder)
     run.say("scoring the test texts")
     metrics, rationales = evaluate(model, data.splits.test)

@@ -66,6 +66,8 @@ def main() -> None:
         _fail(
             f"{error.format_message().rstrip('.')}; see `{error.ctx.command_path if error.ctx else 'genspp'} --help`."
         )
+    except MemoryError:
+        _fail("there is not enough memory for this; give fewer or shorter texts, or use a larger machine.")
     except OSError as error:  # a folder that may not be written to, a full disk
         if error.filename is None:  # what cannot be written out is not tried again at the end
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -10,6 +10,7 @@ from genspp import files
 from genspp.data.faults import Faults
 from genspp.data.formats import FORMATS, Row
 from genspp.data.formats.text import decode
+from genspp.data.limits import check_columns, read_file, read_open
 from genspp.errors import DataError, SettingsError
 
 STANDARD = "-"  # standard input or output
@@ -45,14 +46,7 @@ def format_of(path: Path | str) -> str | None:
 
 
 def _content(path: Path | str) -> bytes:
-    if str(path) == STANDARD:
-        return sys.stdin.buffer.read()
-    try:
-        return Path(path).read_bytes()
-    except FileNotFoundError:
-        raise DataError(f"There is no file {path}.") from None
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
+    return read_open("standard input", sys.stdin.buffer) if str(path) == STANDARD else read_file(path)
 
 
 def read_raw(path: Path | str, keep_broken: bool = False, *, lines: bool = False) -> RawRows:
@@ -76,6 +70,7 @@ def read_raw(path: Path | str, keep_broken: bool = False, *, lines: bool = False
         faults.refuse()
     if not rows:
         raise DataError(f"{name} has no rows.")
+    check_columns(name, len(fieldnames))
     return RawRows(name, chosen, fieldnames, tuple(rows), kind.counted, faults.reasons)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from genspp.data.limits import DIMENSIONS, LINE
 from genspp.errors import DataError
 
 Row = npt.NDArray[np.float32]
@@ -35,13 +36,19 @@ def read_vector_file(path: Path | str, words: Iterable[str] | None = None) -> tu
     digest = hashlib.sha256()
     try:
         with Path(path).open("rb") as file:
-            for number, line in enumerate(file, start=1):
+            for number, line in enumerate(iter(lambda: file.readline(LINE + 1), b""), start=1):
+                if len(line) > LINE:
+                    raise DataError(f"{path}, line {number}: more than {LINE:,} bytes; give a GloVe text file.")
                 digest.update(line)
                 fields = line.rstrip().split(b" ")
                 if len(fields) < 2 and not fields[0]:
                     continue
                 if not dimensions:
                     dimensions, header = _first_line(fields)
+                    if dimensions > DIMENSIONS:
+                        raise DataError(
+                            f"{path}, line {number}: more than {DIMENSIONS:,} numbers; give a GloVe text file."
+                        )
                     if header:
                         continue
                 word = _word(f"{path}, line {number}", fields, dimensions)
@@ -77,7 +84,7 @@ def _vector(place: str, word: str, fields: list[bytes]) -> Row:
 
 def _first_line(fields: list[bytes]) -> tuple[int, bool]:
     """Return the dimensions that a first line tells, and whether it is a header `count dimensions`."""
-    if len(fields) == 2 and fields[0].isdigit() and fields[1].isdigit() and int(fields[1]) > 0:
+    if len(fields) == 2 and fields[0].isdigit() and fields[1].isdigit() and len(fields[1]) < 10 and int(fields[1]) > 0:
         return int(fields[1]), True
     return len(fields) - 1, False
 

@@ -6,6 +6,7 @@ differs from padding; the words follow.
 
 import logging
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -95,11 +96,12 @@ class Vectors:
         """Return the vectors that the file has, if there is one and it is the same as it was."""
         if self.file is None:
             return {}
-        try:
-            found, checksum = read_vector_file(self.file.path, wanted)
-        except DataError:
-            found, checksum = {}, ""
-        if checksum == self.file.sha256:
+        found, checksum = dict[str, npt.NDArray[np.float32]](), ""
+        # Whoever made the model names the file: one that never ends is not opened.
+        with suppress(DataError):
+            if Path(self.file.path).is_file():
+                found, checksum = read_vector_file(self.file.path, wanted)
+        if checksum == self.file.sha256 and all(len(row) <= self.table.shape[1] for row in found.values()):
             return found
         logger.warning(
             "%d tokens (%d words) are unknown: %s, which the model was trained with, is %s; put it back.",

@@ -20,8 +20,16 @@ from genspp.files import write_text
 DOCS = Path("docs")
 RESULTS, PAPER = DOCS / "results.template.md", DOCS / "paper.template.md"
 ABLATION, SKEW = DOCS / "ablation.template.md", DOCS / "skew.template.md"
+RELIABILITY = DOCS / "reliability.template.md"
 DETAILS = ("comparison", "audits", "sparsity", "vectors", "cost", "differences")
-TEMPLATES = (RESULTS, PAPER, ABLATION, SKEW, *(DOCS / "results" / f"{name}.template.md" for name in DETAILS))
+TEMPLATES = (
+    RESULTS,
+    PAPER,
+    ABLATION,
+    SKEW,
+    RELIABILITY,
+    *(DOCS / "results" / f"{name}.template.md" for name in DETAILS),
+)
 # What draws the figures of a benchmark from its results, into a folder.
 FIGURES: dict[str, Callable[[Board, Path], list[Path]]] = {
     "alpha": sparsity_tables.draw_sweep,

@@ -13,6 +13,7 @@ from genspp.experiments import (
     claim,
     findings,
     paper_claims,
+    reliability,
     skew_drawings,
     skew_findings,
     sparsity_tables,
@@ -81,6 +82,7 @@ def calls(board: Board, results: Path, up: str) -> dict[str, Any]:
         **_sparsity(board, results, image),
         **_ablation(board, image),
         **_skew(board, image),
+        "reliability": reliability.calls(results, read_facts),
     }
 
 

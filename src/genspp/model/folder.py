@@ -16,9 +16,10 @@ import numpy.typing as npt
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from genspp.data.limits import check_nesting, read_file
 from genspp.data.vector_file import VectorFile
 from genspp.data.vectors import Vectors
-from genspp.errors import ModelFolderError
+from genspp.errors import DataError, ModelFolderError
 from genspp.files import json_text, sha256, write_bytes, write_json
 from genspp.model.older import Arrays, completed, from_format_1
 
@@ -163,17 +164,19 @@ def _contents(folder: Path) -> dict[str, bytes]:
 
 
 def _read(path: Path) -> bytes:
+    if not path.exists():
+        raise ModelFolderError(f"{path} is missing, so this is no complete model folder; {_AGAIN}.")
+    if not path.is_file():  # one that never ends, say
+        raise ModelFolderError(f"{path} is no ordinary file; {_AGAIN}.")
     try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise ModelFolderError(f"{path} is missing, so this is no complete model folder; {_AGAIN}.") from None
-    except OSError as error:
-        raise ModelFolderError(f"{path} cannot be read ({error.strerror or error}); {_AGAIN}.") from None
+        return read_file(path)
+    except DataError as error:
+        raise ModelFolderError(f"{str(error).rstrip('.')}; {_AGAIN}.") from None
 
 
 def _json(path: Path, content: bytes) -> Any:
     try:
-        return json.loads(content, parse_constant=_no_number)
+        return check_nesting(json.loads(content, parse_constant=_no_number))
     except (ValueError, RecursionError):
         raise ModelFolderError(f"{path} is not valid JSON; {_AGAIN}.") from None
 

@@ -4,6 +4,7 @@ A format is a class in a file of this folder, registered under the ending of its
 """
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -54,7 +55,7 @@ def names_of(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
 
 def check_distinct(columns: Sequence[str], where: str) -> None:
     """Refuse two columns of one name."""
-    twice = sorted({column for column in columns if columns.count(column) > 1})
+    twice = sorted(column for column, count in Counter(columns).items() if count > 1)
     if twice:
         raise DataError(f"{where}: the column {twice[0]!r} occurs twice; rename one.")
 
@@ -66,6 +67,11 @@ def package(name: str, extra: str, what: str) -> Any:
     except ImportError:
         root = name.partition(".")[0]
         raise DataError(f"{what} cannot be read or written without {root}; install genspp[{extra}].") from None
+
+
+def reason(error: Exception) -> str:
+    """Return what a package's error says in one line."""
+    return next(iter(str(error).splitlines()), "") or type(error).__name__
 
 
 def plain(value: Any) -> Any:

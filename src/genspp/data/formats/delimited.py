@@ -14,8 +14,8 @@ from typing import Any
 from genspp.data.faults import Faults
 from genspp.data.formats.base import FORMATS, Format, Row, Table, check_distinct, names_of
 from genspp.data.formats.text import decode
+from genspp.data.limits import LINE, check_columns
 
-_FIELD_LIMIT = 2**31 - 1  # csv's own limit of 131,072 characters is too short for a long text
 Line = tuple[int, list[str]]
 
 
@@ -77,7 +77,7 @@ def _delimiter(text: str) -> str:
 
 def _lines(text: str, delimiter: str, quoted: bool = True) -> tuple[list[Line], tuple[int, str] | None]:
     """Return the cells of all lines up to broken quotes, and the line and the complaint about these, if any."""
-    csv.field_size_limit(_FIELD_LIMIT)
+    csv.field_size_limit(LINE)  # its own limit of 131,072 characters is too short for a long text
     reader = csv.reader(
         io.StringIO(text, newline=""),
         delimiter=delimiter,
@@ -103,6 +103,7 @@ def _table(lines: Sequence[Line], faults: Faults) -> Table:
     if not lines:
         return (), []
     (start, header), rows = lines[0], []
+    check_columns(f"{faults.name}, line {start}", len(header))
     check_distinct(header, f"{faults.name}, line {start}")
     for line, cells in lines[1:]:
         if len(cells) == len(header):

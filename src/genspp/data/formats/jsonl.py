@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from genspp.data.faults import Faults
 from genspp.data.formats.base import FORMATS, Format, Row, Table, names_of
 from genspp.data.formats.text import decode
+from genspp.data.limits import check_nesting
 from genspp.errors import DataError
 
 
@@ -39,7 +40,7 @@ class JsonLines(Format):
 def _object(text: str) -> dict[str, Any]:
     """Return what a line holds; ValueError where that is no JSON object."""
     try:
-        fields = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+        fields = check_nesting(json.loads(text, parse_constant=_no_constant, parse_float=_finite))
     except json.JSONDecodeError as error:
         where = f"{error.msg}, column {error.colno}"
         raise ValueError(f"invalid JSON ({where}); every line must be one JSON object") from None

@@ -5,8 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from genspp.data.faults import Faults
-from genspp.data.formats.base import FORMATS, Format, Row, Table, check_distinct, names_of, package, plain
+from genspp.data.formats.base import FORMATS, Format, Row, Table, check_distinct, names_of, package, plain, reason
+from genspp.data.limits import check_columns, check_unpacked
 from genspp.errors import DataError
+
+_BATCH = 1000  # rows at a time
 
 
 @FORMATS.register("parquet")
@@ -18,13 +21,15 @@ class Parquet(Format):
         """Return the rows."""
         arrow, parquet = _packages()
         try:
-            table = parquet.read_table(arrow.BufferReader(content))
-        except (arrow.ArrowException, OSError) as error:
-            reason = str(error).splitlines()[0]
-            raise DataError(f"{faults.name} is no Parquet file that can be read ({reason}); export it again.") from None
-        names = tuple(table.column_names)
-        check_distinct(names, faults.name)
-        return names, [Row(number, plain(fields)) for number, fields in enumerate(table.to_pylist(), start=1)]
+            file = parquet.ParquetFile(arrow.BufferReader(content))
+            names = tuple(file.schema_arrow.names)
+            check_columns(faults.name, max(len(names), file.metadata.num_columns))
+            check_distinct(names, faults.name)
+            return names, _rows(file, faults.name)
+        except (arrow.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
+            raise DataError(
+                f"{faults.name} is no Parquet file that can be read ({reason(error)}); export it again."
+            ) from None
 
     @staticmethod
     def write(rows: Sequence[Mapping[str, Any]]) -> bytes:
@@ -41,6 +46,21 @@ class Parquet(Format):
         file = io.BytesIO()
         parquet.write_table(arrow.table(columns), file)
         return file.getvalue()
+
+
+def _rows(file: Any, name: str) -> list[Row]:
+    """Return the rows, piece by piece: a small file may say that it holds a great many."""
+    rows, size, columns = list[Row](), 0, max(1, file.metadata.num_columns)
+    check_unpacked(name, _unpacked(file.metadata), file.metadata.num_rows * columns)
+    for batch in file.iter_batches(_BATCH, use_threads=False):
+        size += batch.nbytes
+        check_unpacked(name, size, (len(rows) + batch.num_rows) * columns)
+        rows += [Row(number, plain(fields)) for number, fields in enumerate(batch.to_pylist(), start=len(rows) + 1)]
+    return rows
+
+
+def _unpacked(metadata: Any) -> int:
+    return sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
 
 
 def _packages() -> tuple[Any, Any]:

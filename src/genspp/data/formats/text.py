@@ -2,6 +2,7 @@
 
 import codecs
 
+from genspp.data.limits import check_lines
 from genspp.errors import DataError
 
 _BEGINNINGS = {
@@ -17,6 +18,7 @@ def decode(name: str, content: bytes) -> str:
     for beginning, kind in _BEGINNINGS.items():
         if content.startswith(beginning):
             raise DataError(f"{name} is {kind}, not text; give it the ending that it ought to have, or export it.")
+    check_lines(name, content)
     content = content.removeprefix(codecs.BOM_UTF8)
     try:
         text = content.decode("utf-8")

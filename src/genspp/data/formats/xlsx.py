@@ -4,13 +4,14 @@ A cell is read as CSV would hold it: a text. Rows have the numbers that the shee
 """
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import ZipFile
 
 from genspp.data.faults import Faults
-from genspp.data.formats.base import FORMATS, Format, Row, Table, check_distinct, names_of, package, plain
+from genspp.data.formats.base import FORMATS, Format, Row, Table, check_distinct, names_of, package, plain, reason
 from genspp.data.formats.delimited import cell
+from genspp.data.limits import check_columns, check_unpacked
 from genspp.errors import DataError
 
 _LONGEST = 32_767  # characters that Excel lets a cell hold
@@ -26,12 +27,15 @@ class Xlsx(Format):
         """Return the rows of the first sheet; columns without a name are left out, as are blank rows."""
         openpyxl = package("openpyxl", "formats", "An .xlsx file")
         try:
+            _check_archive(content, faults.name)
             sheet = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True).worksheets[0]
             sheet.reset_dimensions()  # some programs note them wrongly
-            lines = [[_shown(value) for value in values] for values in sheet.iter_rows(values_only=True)]
-        except (BadZipFile, KeyError, ValueError, IndexError, OSError) as error:
+            lines = _lines(sheet.iter_rows(values_only=True), faults.name)
+        except (DataError, MemoryError):
+            raise
+        except Exception as error:  # the package checks nothing, and fails in every way there is
             raise DataError(
-                f"{faults.name} is no workbook that can be read ({error}); save it again as .xlsx."
+                f"{faults.name} is no workbook that can be read ({reason(error)}); save it again as .xlsx."
             ) from None
         filled = [(number, cells) for number, cells in enumerate(lines, start=1) if any(text.strip() for text in cells)]
         if not filled:
@@ -39,6 +43,7 @@ class Xlsx(Format):
         (number, header), *others = filled
         named = {column: name for column, name in enumerate(header) if name.strip()}
         names = tuple(named.values())
+        check_columns(f"{faults.name}, row {number}", len(names))
         check_distinct(names, f"{faults.name}, row {number}")
         return names, [
             Row(number, {name: cells[column] if column < len(cells) else "" for column, name in named.items()})
@@ -66,6 +71,22 @@ class Xlsx(Format):
         file = io.BytesIO()
         book.save(file)
         return file.getvalue()
+
+
+def _check_archive(content: bytes, name: str) -> None:
+    """Refuse what unpacks to too much; no file of an archive gives more than it says there."""
+    with ZipFile(io.BytesIO(content)) as archive:
+        check_unpacked(name, sum(file.file_size for file in archive.infolist()), 0)
+
+
+def _lines(rows: Iterable[Sequence[Any]], name: str) -> list[list[str]]:
+    """Return the cells of all rows, counting them: rows and cells that a sheet leaves out are filled in."""
+    lines, size, cells = list[list[str]](), 0, 0
+    for values in rows:
+        lines.append([_shown(value) for value in values])
+        size, cells = size + sum(map(len, lines[-1])), cells + 1 + len(values)
+        check_unpacked(name, size, cells)
+    return lines
 
 
 def _shown(value: Any) -> str:

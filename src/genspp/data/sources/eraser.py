@@ -11,6 +11,7 @@ from typing import Any
 
 from genspp.data.corpus import PARTS, Corpus, Document, Splits
 from genspp.data.fields import clean, label_text
+from genspp.data.limits import is_inside, read_text
 from genspp.data.rows import read_raw
 from genspp.data.sources.base import SOURCES, Options, Source, left_out_note, short_enough
 from genspp.data.tokenize import Tokenizer
@@ -36,10 +37,10 @@ class Texts:
         """Return a document; ValueError where there is none."""
         if docid not in self._known:
             path = self._folder / docid
-            if not path.resolve().is_relative_to(self._folder.resolve()) or not path.is_file():
-                raise ValueError(f"there is no document {docid!r} in docs/ or docs.jsonl")
+            if not is_inside(path, self._folder):
+                raise ValueError(f"there is no document {docid[:200]!r} in docs/ or docs.jsonl")
             try:
-                self._known[docid] = path.read_text(encoding="utf-8")
+                self._known[docid] = read_text(path)
             except UnicodeDecodeError:
                 raise ValueError(f"the document {docid!r} is not UTF-8") from None
         return self._known[docid]

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from genspp.data.corpus import PARTS, Corpus, Document, Splits
+from genspp.data.fields import clean
+from genspp.data.limits import check_nesting, read_file
 from genspp.data.sources.base import SOURCES, Options, Source, left_out_note, short_enough
 from genspp.data.tokenize import Tokenizer
 from genspp.errors import DataError
@@ -23,13 +25,9 @@ MAX_LENGTH = 30  # the paper's filter, in tokens
 
 def _read_object(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_bytes().decode("utf-8-sig"))
-    except FileNotFoundError:
-        raise DataError(
-            f"There is no {path}; HateXplain's {POSTS} and {DIVISIONS} are published at {PUBLISHED}."
-        ) from None
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
+        content = check_nesting(json.loads(read_file(path).decode("utf-8-sig")))
+    except DataError as error:
+        raise DataError(f"{error} HateXplain's {POSTS} and {DIVISIONS} are published at {PUBLISHED}.") from None
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: byte {error.start} is not UTF-8; fetch the file again from {PUBLISHED}.") from None
     except json.JSONDecodeError as error:
@@ -57,11 +55,11 @@ def majority_highlight(masks: Sequence[Sequence[int]], length: int) -> tuple[int
 def _document(path: Path, post_id: str, post: Any) -> Document:
     """Turn one official record into a document."""
     try:
-        tokens = [str(token) for token in post["post_tokens"]]
+        tokens = [clean(str(token)) for token in post["post_tokens"]]
         votes = [LABELS[annotator["label"]] for annotator in post["annotators"]]
         highlight = majority_highlight(post["rationales"], len(tokens))
         label = Counter(votes).most_common(1)[0][0]  # three voters and two labels: never a tie
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (LookupError, TypeError, ValueError, OverflowError) as error:
         raise DataError(
             f"{path}, post {post_id}: not in the official format ({type(error).__name__}: {error}); "
             f"fetch the file again from {PUBLISHED}."
