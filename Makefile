@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: quickstart test browser lint format bench bench-quick bench-explain bench-gradient scale results pictures clean
+.PHONY: quickstart test browser lint format bench bench-quick bench-explain bench-gradient bench-ray scale results pictures clean
 
 # The virtual environment, with exactly the versions of constraints.txt; made anew only when these files change.
 # torch goes first and by its exact number, so that nothing else decides on it.
@@ -49,6 +49,10 @@ scale: $(READY)
 # Epochs of every gradient method, and of the same by torch's modules, into results/bench-gradient.json; some four minutes.
 bench-gradient: $(READY)
 	$(BIN)/python -m genspp.experiments.gradient_bench
+
+# What work on a cluster costs, and how far a search would scale, into results/ray.json; some ten minutes.
+bench-ray: $(READY)
+	$(BIN)/python -m genspp.experiments.cluster_bench
 
 # All pages of docs/ that have a template, with their tables and figures, from results/.
 results: $(READY)

@@ -276,7 +276,7 @@ def test_tables_are_printed(grid, tmp_path):
 # ---- all of the paper
 
 
-async def run_none(trials, *, runs, out, workers, overview):
+async def run_none(trials, *, runs, out, workers, overview, process):
     """Do nothing of what the pool does."""
     return []
 

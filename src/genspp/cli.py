@@ -56,6 +56,9 @@ FormOption = Annotated[
     str | None, typer.Option(help="mask, tokens, characters or spans: what highlights are, where they do not tell.")
 ]
 BadRowOption = Annotated[str, typer.Option(help="error or skip: what becomes of rows that cannot be used.")]
+OnOption = Annotated[
+    str | None, typer.Option(metavar="PLACE", help="ray, or ray:HOST:PORT: a cluster to do it on (docs/cluster.md).")
+]
 SplitOption = Annotated[str | None, typer.Option(help="Column or field that says train, val or test.")]
 
 
@@ -92,6 +95,7 @@ def train(
     class_weight: Annotated[str | None, typer.Option(help="balanced, for imbalanced classes.")] = None,
     engine: Annotated[str | None, typer.Option(help="compiled (fast) or sequential (the reference).")] = None,
     workers: Annotated[int | None, typer.Option(help="Cores to use (all).")] = None,
+    on: OnOption = None,
     tokenizer: Annotated[str | None, typer.Option(help="words (default), spaces or characters.")] = None,
     more: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Any other setting.")] = None,
     text: TextOption = None,
@@ -115,7 +119,7 @@ def train(
     named = {
         "preset": preset, "seed": seed, "search": search, "generations": generations, "population": population,
         "hidden": hidden, "cell": cell, "vectors": vectors, "class_weight": class_weight, "engine": engine,
-        "workers": workers, "tokenizer": tokenizer, "truncate": truncate,
+        "workers": workers, "on": on, "tokenizer": tokenizer, "truncate": truncate,
     }  # fmt: skip
     chosen = assignments(more or [], {name: value for name, value in named.items() if value is not None})
     columns = Columns(text, tokens, label, highlight, split, highlight_form)
@@ -125,13 +129,13 @@ def train(
         config, data = configure(source, method, options, minutes, **chosen)
     if examples is None:
         examples = 10 if data.source.may_be_shown else 0
-    _proceed(Run.create(out_folder, config, force), data, examples)
+    _proceed(Run.create(out_folder, config, force), data, examples, chosen.get("on"))
 
 
 @app.command()
-def resume(folder: RunArgument) -> None:
+def resume(folder: RunArgument, on: OnOption = None) -> None:
     """Go on with a run that was interrupted; the result is the same as if it had not been."""
-    _go_on(folder, finishing=False)
+    _go_on(folder, finishing=False, on=on)
 
 
 @app.command()
@@ -307,6 +311,7 @@ def benchmark(
     quick: Annotated[bool, typer.Option("--quick", help="A few minutes, to see that it works.")] = False,
     out_folder: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where results go.")] = Path("results"),
     workers: Annotated[int | None, typer.Option(min=1, help="Runs at once (a core each).")] = None,
+    on: OnOption = None,
 ) -> None:
     """Rebuild the paper's tables and figures; stopped anywhere, the same command goes on from there."""
     from genspp.experiments.benchmark import benchmark as run_benchmark
@@ -322,6 +327,7 @@ def benchmark(
             quick=quick,
             out=out_folder,
             workers=workers,
+            on=on,
             console=err,
             printer=typer.echo,
         )
@@ -352,8 +358,8 @@ def _list(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _go_on(folder: Path, finishing: bool) -> None:
-    from genspp.app.configure import data_of
+def _go_on(folder: Path, finishing: bool, on: str | None = None) -> None:
+    from genspp.app.configure import data_of, join
     from genspp.app.runs import Run
     from genspp.app.train import changed_versions
 
@@ -365,20 +371,21 @@ def _go_on(folder: Path, finishing: bool) -> None:
         run.finish()
     for change in changed_versions(run):
         print_warning(err, change)
+    join(run.config["method"], on)
     with Live(err) as live:
         live.say(f"reading {run.config['data'].get('source')}")
         data = data_of(run)
-    _proceed(run, data, 0)
+    _proceed(run, data, 0, on)
 
 
-def _proceed(run: "Run", data: "Data", examples: int) -> None:
+def _proceed(run: "Run", data: "Data", examples: int, on: str | None) -> None:
     from genspp.app.report import report_outcome
     from genspp.app.train import proceed
 
     for note in data.notes:
         err.say(note)
     with _stoppable(lambda: run.ways_on), Live(err) as live:
-        outcome = proceed(run, data, live)
+        outcome = proceed(run, data, live, on)
     print_metrics(out, outcome.metrics)
     print_rationales(out, outcome.rationales[:examples])
     if data.source.may_be_shown:
