@@ -65,3 +65,12 @@ def test_code_is_known_by_every_file_of_the_package(tmp_path, monkeypatch):
         monkeypatch.setattr(cluster.genspp, "__file__", str(tmp_path / folder / "__init__.py"))
         found.append(cluster.code.__wrapped__()["genspp"])
     assert found[0] != found[1]
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "nowhere.invalid:6379", "127.0.0.1:port"])
+def test_where_nobody_answers_there_is_one_sentence(address):
+    pytest.importorskip("ray", reason="Ray is not installed (genspp[ray])")
+    with pytest.raises(
+        RunError, match=rf"^no cluster could be joined at ray:{address} \(.*\); start one with `ray start`"
+    ):
+        cluster.connect(f"ray:{address}")

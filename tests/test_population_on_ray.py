@@ -1,5 +1,6 @@
 """The engine whose workers are Ray's: the same bits as the compiled engine here, whatever dies."""
 
+import asyncio
 import os
 import signal
 import time
@@ -14,6 +15,8 @@ from genspp.cluster import connect
 from genspp.data.sources import load_source
 from genspp.errors import DataError, RunError
 from genspp.evolution.individuals import Individuals
+from genspp.experiments.grid import Trial
+from genspp.experiments.on_ray import on_cluster
 from genspp.methods.evolving import everything, initial_genomes
 from genspp.population import on_ray
 from genspp.population.compiled import CompiledEvaluator
@@ -71,7 +74,7 @@ def test_judges_travel_with_their_individuals(engines, monkeypatch):
     _, there = engines
     there.evaluate(GENOMES, SEEDS)
     sent = []
-    monkeypatch.setattr(there, "_spread", lambda work, columns, *shared: sent.extend(columns[2]) or list(GENOMES))
+    monkeypatch.setattr(there, "spread", lambda work, columns, *shared: sent.extend(columns[2]) or list(GENOMES))
     there.climb(GENOMES, climbs(True), TERMS)
     assert all(judges is not None and judges.adversary is not None for judges in sent)
 
@@ -117,6 +120,12 @@ def test_an_error_of_ours_is_the_same_sentence(cluster):
     with pytest.raises(DataError) as there:
         cluster.gather([cluster.submit(load_source, "nonsense")])
     assert str(there.value) == str(here.value)
+
+
+def test_a_run_of_a_grid_that_fails_says_why(cluster, tmp_path):
+    trial, file = Trial("table1", f"hatexplain:{tmp_path}", "fr", "sound", 1), tmp_path / "error.txt"
+    assert asyncio.run(on_cluster(cluster)(trial, tmp_path / "runs", tmp_path / "out", file, None)) == 2
+    assert file.read_text().startswith(f"There is no {tmp_path / 'dataset.json'};") and list(tmp_path.iterdir()) == [file]
 
 
 def test_what_ray_gives_up_is_one_sentence(cluster):

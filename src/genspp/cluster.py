@@ -8,6 +8,7 @@ nothing: Ray does again what it had not finished.
 import logging
 import os
 import platform
+import socket
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -23,6 +24,8 @@ from genspp.settings import Check, optional
 HERE = "ray"
 TRIES = 20  # again; beyond, it is the work that kills its workers
 _WORDS = "ray, for a cluster on this machine, or ray:HOST:PORT, for one that this machine belongs to"
+
+_PATIENCE = 10.0  # seconds that a cluster may take to answer
 
 Promise = Any  # Ray's reference to what is being computed, or was put
 
@@ -51,6 +54,7 @@ class Cluster:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
+                self._look()
                 if self.place == HERE:
                     self._ray.init("local", num_cpus=workers or os.cpu_count(), include_dashboard=False, **quiet)
                 else:
@@ -60,6 +64,12 @@ class Cluster:
                     f"no cluster could be joined at {self.place} ({_first_line(error)}); start one with `ray start`, "
                     "or give the address that it told."
                 ) from None
+
+    def _look(self) -> None:
+        """See whether there is anybody at an address; Ray would wait for it for ever."""
+        host, colon, port = self.place.removeprefix(f"{HERE}:").rpartition(":")
+        if colon:
+            socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
 
     @property
     def slots(self) -> int:

@@ -4,8 +4,11 @@
 
 measures, on this machine, empty pieces of work, transfers between two of Ray's nodes, climbs and evaluations of single
 individuals, and what rows cost that a search does not look at; then generations on 1, 2 and 4 workers, which
-`cluster_model` must foresee; then has it foresee machines that we do not have. What would disturb another measurement
-is done in a process of its own.
+`cluster_model` must foresee; then has it foresee machines that we do not have.
+
+Work is measured by the time that it computes, so that others on the machine do not count. Generations are measured by
+the clock: how much longer pieces take by it than they compute, because workers wait for a core, is measured along. What
+would disturb another measurement is done in a process of its own.
 """
 
 import argparse
@@ -15,13 +18,13 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,15 +41,16 @@ from genspp.methods.evolving import everything, initial_genomes, make_task, to_t
 from genspp.methods.lesson import Lesson
 from genspp.population.compiled import CompiledEvaluator
 from genspp.population.evaluator import Climb, Task, Terms, Training
-from genspp.population.on_ray import RayEvaluator
+from genspp.population.on_ray import RayEvaluator, climb_some, evaluate_some
 
 COMMAND = "python -m genspp.experiments.cluster_bench"
 WORKERS = (1, 2, 4)
 INDIVIDUALS = 12  # of a measured generation, and whose climbs and evaluations are timed one by one
 TERMS = Terms(1.0, 0.4, 1.0)
-_EMPTY, _ALONE = 1_000, 100  # empty pieces of work, at once and one after the other
+_EMPTY, _ALONE = 200, 100  # empty pieces of work, at once and one after the other
 _MEGABYTES = 256  # of a transfer
-_FEW, _MANY = 15_000, 60_000  # rows; a search looks at four of five of the few, and validates on the rest
+_SEARCHED = 15_000  # rows, of which a search looks at four of five, and validates on the rest
+_FEW, _MANY = 10_000, 40_000  # rows that are read
 _TOKENS, _CLASSES = 15, 3
 
 
@@ -66,9 +70,9 @@ def heard(rows: int) -> tuple[dict[str, Any], Lesson]:
     return settings, lesson
 
 
-def bench_of(rows: int = _FEW) -> Bench:
+def bench_of() -> Bench:
     """Return what is measured; beliefs are left out, for they change no cost."""
-    settings, lesson = heard(rows)
+    settings, lesson = heard(_SEARCHED)
     task = make_task(settings, lesson, settings["cell"])
     steps, rate, pressure = (settings[name] for name in ("climb_steps", "climb_rate", "pressure"))
     climbs = [Climb(steps, rate, pressure, seed=i, judged=i) for i in range(INDIVIDUALS)]
@@ -86,19 +90,15 @@ def individuals(bench: Bench) -> dict[str, Any]:
         engine.select(bench.genomes[0], task.val)  # compiles nothing twice
         readers = timed(lambda: engine.readers)
         judge = timed(lambda: engine.judge(*everything(task), 0))
-        # A climb starts from a first generator here: it marks about half of the tokens, as few do later.
-        evaluate = [timed(lambda i=i: engine.evaluate(bench.genomes[i : i + 1], [i])) for i in range(INDIVIDUALS)]
-        climb = [
-            timed(lambda i=i: engine.climb(bench.genomes[i : i + 1], bench.climbs[i : i + 1], TERMS))
-            for i in range(INDIVIDUALS)
-        ]
+        alone = [slice(number, number + 1) for number in range(INDIVIDUALS)]
+        evaluate = [timed(partial(engine.evaluate, bench.genomes[one], [one.start])) for one in alone]
+        climb = [timed(partial(engine.climb, bench.genomes[one], bench.climbs[one], TERMS)) for one in alone]
         found = engine.judges_of(bench.genomes[0], 0)
         sent = 2 * len(pickle.dumps((bench.genomes[0], found)))  # to be judged and back, to climb and back
     with closing(CompiledEvaluator(replace(task, readers=None), 1)) as engine:
-        training = bench.to_the_end
-        started = perf_counter()
-        (full,) = engine.train_predictors(*everything(task), [0], training)
-        full_text = perf_counter() - started
+        started = process_time()
+        (full,) = engine.train_predictors(*everything(task), [0], bench.to_the_end)
+        full_text = process_time() - started
     arrays = (task.vectors, *vars(task.train).values(), *vars(task.val).values())
     return {
         "readers": readers / 2,  # there are two, which are trained side by side
@@ -108,6 +108,7 @@ def individuals(bench: Bench) -> dict[str, Any]:
         "sent": sent,
         "full_text": full_text,
         "epoch": full_text / full.epochs / len(task.train),
+        "best": (full.epochs - (bench.to_the_end.patience or 0)) * len(task.train),
         "data": sum(array.nbytes for array in arrays),
         "encoded": sum(array.nbytes for array in vars(task.train).values()) / len(task.train),
         "batch": task.training.batch_size,
@@ -116,10 +117,10 @@ def individuals(bench: Bench) -> dict[str, Any]:
 
 
 def timed(work: Callable[[], Any]) -> float:
-    """Return how long something takes."""
-    started = perf_counter()
+    """Return how long something computes."""
+    started = process_time()
     work()
-    return perf_counter() - started
+    return process_time() - started
 
 
 # ---- what is done in processes of their own
@@ -132,34 +133,26 @@ def rows_alone(rows: int) -> dict[str, Any]:
         with file.open("w", newline="", encoding="utf-8") as out:
             csv.writer(out).writerows([("text", "label"), *made_texts(Case("made", rows, _TOKENS, _CLASSES))])
         before = peak_memory_mb() or 0.0
-        started = perf_counter()
+        started = process_time()
         splits = load_source(str(file))
-        read = perf_counter() - started
+        read = process_time() - started
         words = timed(lambda: Pupil(workers=1).fit(splits.train, validation=splits.val))
     return {"rows": rows, "read": read, "words": words, "memory": (peak_memory_mb() or 0.0) - before}
 
 
-def final_alone(rows: int) -> dict[str, Any]:
-    """Return how many epochs a final predictor is trained for on so many rows."""
-    bench = bench_of(rows)
-    with closing(CompiledEvaluator(replace(bench.task, readers=None), 1)) as engine:
-        (trained,) = engine.train_predictors(*everything(bench.task), [0], bench.to_the_end)
-    return {"epochs": trained.epochs}
-
-
 def overhead_alone() -> dict[str, Any]:
-    """Return what empty pieces of work cost, on one worker."""
+    """Return what empty pieces of work cost, on one worker: the quickest, for others have waited for a core."""
     started = perf_counter()
     cluster = connect("ray", 1)
     begun = perf_counter() - started
     cluster.gather([cluster.submit(_nothing)])
-    alone = [timed(lambda: cluster.gather([cluster.submit(_nothing)])) for _ in range(_ALONE)]
-    together = timed(lambda: cluster.gather([cluster.submit(_nothing) for _ in range(_EMPTY)]))
-    return {"cluster": begun, "round_trip": median(alone), "task": together / _EMPTY}
+    alone = min(by_the_clock(lambda: cluster.gather([cluster.submit(_nothing)])) for _ in range(_ALONE))
+    together = min(timed(lambda: cluster.gather([cluster.submit(_nothing) for _ in range(_EMPTY)])) for _ in range(5))
+    return {"cluster": begun, "round_trip": alone, "task": together / _EMPTY}
 
 
 def network_alone() -> dict[str, Any]:
-    """Return how many bytes per second go from one of Ray's nodes to another; both are here."""
+    """Return how many bytes per second go from one of Ray's nodes to another; both are here. The best of several."""
     import ray
     from ray.cluster_utils import Cluster
 
@@ -168,32 +161,61 @@ def network_alone() -> dict[str, Any]:
     ray.init(nodes.address, log_to_driver=False)
     there: Any = ray.remote(num_cpus=1, resources={"there": 1})(_size)
     ray.get(there.remote(np.zeros(1)))
-    found = []
+    size, best = _MEGABYTES << 20, 0.0
     for turn in range(5):
-        sent = ray.put(np.full(_MEGABYTES << 20, turn, np.uint8))
-        found.append((_MEGABYTES << 20) / timed(lambda sent=sent: ray.get(there.remote(sent))))
+        sent = ray.put(np.full(size, turn, np.uint8))
+        started = perf_counter()
+        ray.get(there.remote(sent))
+        best = max(best, size / (perf_counter() - started))
     ray.shutdown()
     nodes.shutdown()
-    return {"network": median(found)}
+    return {"network": best}
 
 
 def generation_alone(workers: int) -> dict[str, Any]:
-    """Return the seconds of a generation on so many workers of a local cluster, and until these were ready."""
-    bench, seeds = bench_of(), list(range(INDIVIDUALS))
-    genomes = bench.genomes
+    """Return the seconds of a generation on so many workers of a local cluster, by the clock.
+
+    start: what a worker computes until it has its engine. stretch: how much longer pieces take than they compute.
+    """
+    bench, seeds = bench_of(), list(range(INDIVIDUALS + 1))
+    together = np.concatenate([bench.genomes, bench.genomes[:1]])
     with closing(RayEvaluator(bench.task, connect("ray", workers))) as evaluator:
         evaluator.judge(*everything(bench.task), 0)  # readers are there
+        first: list[Piece] = evaluator.spread(partial(stopwatch, evaluate_some), (together, seeds))
+        evaluator.evaluate(bench.genomes, seeds[:-1])  # and judges, to climb between
         started = perf_counter()
-        evaluator.evaluate(genomes, seeds)
-        first = perf_counter() - started
-        again = min(timed(lambda: _generation(evaluator, bench)) for _ in range(2))
-    return {"workers": workers, "first": first, "measured": again}
+        judges = evaluator.judges(bench.genomes, bench.climbs)
+        pieces = evaluator.spread(partial(stopwatch, climb_some), (bench.genomes, bench.climbs, judges), TERMS)
+        pieces += evaluator.spread(partial(stopwatch, evaluate_some), (together, seeds))
+        seconds = perf_counter() - started
+    return {
+        "workers": workers,
+        "measured": seconds,
+        "stretch": sum(piece.clock for piece in pieces) / sum(piece.computed for piece in pieces),
+        "start": min(piece.since_birth - piece.computed for piece in first),
+    }
 
 
-def _generation(evaluator: RayEvaluator, bench: Bench) -> None:
-    evaluator.climb(bench.genomes, bench.climbs, TERMS)
-    together = np.concatenate([bench.genomes, bench.genomes[:1]])
-    evaluator.evaluate(together, list(range(INDIVIDUALS + 1)))
+class Piece(NamedTuple):
+    """A piece of work: seconds by the clock, seconds that it computed, and those of its process since that began."""
+
+    clock: float
+    computed: float
+    since_birth: float
+
+
+def stopwatch(work: Callable[..., list[Any]], *arguments: Any) -> list[Piece]:
+    """Measure a piece of work, on a worker; its result is dropped."""
+    clock, computed = perf_counter(), process_time()
+    work(*arguments)
+    return [Piece(perf_counter() - clock, process_time() - computed, process_time())]
+
+
+def by_the_clock(work: Callable[[], Any]) -> float:
+    """Return how long something takes."""
+    started = perf_counter()
+    work()
+    return perf_counter() - started
 
 
 def _nothing() -> None:
@@ -206,7 +228,6 @@ def _size(array: Any) -> int:
 
 ALONE: dict[str, Callable[..., dict[str, Any]]] = {
     "rows": rows_alone,
-    "final": final_alone,
     "overhead": overhead_alone,
     "network": network_alone,
     "generation": generation_alone,
@@ -231,16 +252,14 @@ def measure() -> dict[str, Any]:
     costs = individuals(bench)
     print({name: _short(value) for name, value in costs.items()}, flush=True)
     overhead, few, many = alone("overhead"), alone("rows", _FEW), alone("rows", _MANY)
-    costs |= {name: overhead[name] for name in ("task", "round_trip")} | alone("network") | alone("final", _MANY)
+    costs |= {name: overhead[name] for name in ("task", "round_trip")} | alone("network")
     more = many["rows"] - few["rows"]
     costs |= {name: (many[name] - few[name]) / more for name in ("read", "words")}
     costs |= {"memory": 1e6 * (many["memory"] - few["memory"]) / more, "cores": os.cpu_count() or 1}
     runs = [alone("generation", workers) for workers in WORKERS]
-    # A worker that is new takes longer for its first piece of work than for later ones.
-    costs["start"] = max(0.0, runs[0]["first"] - sum(costs["evaluate"]))
-    known = Costs.of(costs)
+    known = Costs.of({**costs, "start": runs[0].pop("start")})
     checked = [
-        {"workers": run["workers"], "measured": run["measured"], "simulated": foreseen(run["workers"], known)}
+        {**{name: run[name] for name in ("workers", "measured", "stretch")}, "simulated": foreseen(run, known)}
         for run in runs
     ]
     return {
@@ -255,15 +274,10 @@ def measure() -> dict[str, Any]:
     }
 
 
-def foreseen(workers: int, costs: Costs) -> float:
-    """Return what the model says of a measured generation; workers without a core of their own share the cores."""
-    crowd = max(1.0, workers / costs.cores)
-    slower = replace(
-        costs,
-        climb=tuple(crowd * seconds for seconds in costs.climb),
-        evaluate=tuple(crowd * seconds for seconds in costs.evaluate),
-    )
-    return generation(INDIVIDUALS, workers, slower)
+def foreseen(run: Mapping[str, Any], costs: Costs) -> float:
+    """Return what the model says of a measured generation, whose pieces took so much longer than they computed."""
+    climb, evaluate = (tuple(run["stretch"] * one for one in pieces) for pieces in (costs.climb, costs.evaluate))
+    return generation(INDIVIDUALS, run["workers"], replace(costs, climb=climb, evaluate=evaluate))
 
 
 def _short(value: Any) -> Any:

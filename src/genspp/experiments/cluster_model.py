@@ -13,12 +13,13 @@ from dataclasses import asdict, dataclass
 from itertools import cycle, islice
 from typing import Any
 
+from genspp.methods.patience import patient_epochs
 from genspp.population.on_ray import batch_size
 
 NETWORK = 1.25e8  # bytes per second between two machines at most: a gigabit
 GENERATIONS = 30  # of a search; the default's end is 60, and most end by themselves before
 PREDICTORS = 5  # that are kept behind highlights, and as many that see everything
-READER_STEPS = 4_000
+READER_STEPS, PATIENCE = 4_000, 30  # updates of readers, and epochs that a final predictor waits at most
 GAIN = 1.1  # where twice the machines are not as many times as fast, the search has stopped to scale
 NODES = (1, 2, 3, 4, 5, 7, 10, 20, 30, 50, 70, 100, 200, 300, 500, 700, 1_000)
 ROWS = tuple(int(rows) for rows in (1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7, 3e7, 1e8))
@@ -33,8 +34,8 @@ class Costs:
     until a new worker has its engine. climb, evaluate: single individuals, on all rows that a search looks at. sent:
     what goes there and back per individual. data: those rows. network: bytes per second between two of Ray's nodes.
     readers, judge, full_text: what a search begins with; the last is one of several predictors. read, words, memory,
-    encoded: per row. epoch: a predictor's, per row; epochs: how many it takes where rows are many. batch: texts per
-    update. searched: how many rows a search looks at.
+    encoded: per row. epoch: a predictor's, per row; best: how many rows it has seen at its best, however often each.
+    batch: texts per update. searched: how many rows a search looks at.
     """
 
     cores: int
@@ -54,7 +55,7 @@ class Costs:
     memory: float
     encoded: float
     epoch: float
-    epochs: int
+    best: float
     batch: int
     searched: int
 
@@ -111,7 +112,8 @@ def training(rows: int, nodes: int, costs: Costs, population: int = 6) -> dict[s
     if rows > costs.searched:
         reader = max(rows, READER_STEPS * costs.batch) * costs.epoch
         sent = broadcast(rows * costs.encoded, min(nodes, PREDICTORS), costs)
-        found["final"] = sent + reader + 2 * waves * costs.epochs * rows * costs.epoch
+        epochs = math.ceil(costs.best / rows) + patient_epochs(PATIENCE, rows, costs.batch)
+        found["final"] = sent + reader + 2 * waves * epochs * rows * costs.epoch
     else:
         found["final"] = waves * costs.full_text
     return found

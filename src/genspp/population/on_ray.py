@@ -49,7 +49,7 @@ class RayEvaluator:
 
     def evaluate(self, genomes: npt.NDArray[np.float32], seeds: Sequence[int]) -> list[Evaluation]:
         """Judge genomes, (individuals, genes): each by predictors trained from its own seed."""
-        found = self._spread(_evaluate, (genomes, seeds))
+        found = self.spread(evaluate_some, (genomes, seeds))
         for genome, seed, (_, judges) in zip(genomes, seeds, found, strict=True):
             if judges is not None:
                 self._here.remember(genome, seed, judges)
@@ -57,17 +57,13 @@ class RayEvaluator:
 
     def climb(self, genomes: npt.NDArray[np.float32], climbs: Sequence[Climb], terms: Terms) -> npt.NDArray[np.float32]:
         """Return the genomes that climbs from these lead to."""
-        judges = [
-            None if climb.judged is None else self._here.judges_of(genome, climb.judged)
-            for genome, climb in zip(genomes, climbs, strict=True)
-        ]
-        return np.stack(self._spread(_climb, (genomes, climbs, judges), terms))
+        return np.stack(self.spread(climb_some, (genomes, climbs, self.judges(genomes, climbs)), terms))
 
     def imitate(
         self, genomes: npt.NDArray[np.float32], masks: Sequence[Mask], climbs: Sequence[Climb]
     ) -> npt.NDArray[np.float32]:
         """Return the genomes after as many steps towards given highlights of the training texts."""
-        return np.stack(self._spread(_imitate, (genomes, masks, climbs)))
+        return np.stack(self.spread(imitate_some, (genomes, masks, climbs)))
 
     def judge(self, train_mask: Mask, val_mask: Mask, seed: int) -> Judges:
         """Judge fixed highlights as those of a genome are."""
@@ -85,13 +81,20 @@ class RayEvaluator:
         training: the task's own unless another is given.
         """
         masks = self._cluster.put((train_mask, val_mask))
-        return self._spread(_train, (range(len(seeds)), seeds), masks, training)
+        return self.spread(train_some, (range(len(seeds)), seeds), masks, training)
 
     def close(self) -> None:
         """Stop the threads here; nothing is under way elsewhere."""
         self._here.close()
 
-    def _spread(self, work: Callable[..., list[Any]], columns: Sequence[Sequence[Any]], *shared: Any) -> list[Any]:
+    def judges(self, genomes: npt.NDArray[np.float32], climbs: Sequence[Climb]) -> list[Judges | None]:
+        """Return who judged the genomes that climbs start from, as far as that is needed and remembered."""
+        return [
+            None if climb.judged is None else self._here.judges_of(genome, climb.judged)
+            for genome, climb in zip(genomes, climbs, strict=True)
+        ]
+
+    def spread(self, work: Callable[..., list[Any]], columns: Sequence[Any], *shared: Any) -> list[Any]:
         """Have some work done for all rows of columns, in batches, and return what is found for every row."""
         rows = len(columns[0])
         size = batch_size(rows, self._cluster.slots)
@@ -124,22 +127,24 @@ def _engine(kit: tuple[Promise]) -> CompiledEvaluator:
     return _kept[1]
 
 
-def _evaluate(
+def evaluate_some(
     kit: tuple[Promise], genomes: npt.NDArray[np.float32], seeds: Sequence[int]
 ) -> list[tuple[Evaluation, Judges | None]]:
+    """Judge some individuals; return who judged them, too."""
     engine = _engine(kit)
     found = engine.evaluate(genomes, seeds)
     judges = [engine.judges_of(genome, seed) for genome, seed in zip(genomes, seeds, strict=True)]
     return list(zip(found, judges, strict=True))
 
 
-def _climb(
+def climb_some(
     kit: tuple[Promise],
     genomes: npt.NDArray[np.float32],
     climbs: Sequence[Climb],
     judges: Sequence[Judges | None],
     terms: Terms,
 ) -> list[npt.NDArray[np.float32]]:
+    """Climb from some genomes, between their judges where these are known."""
     engine = _engine(kit)
     for genome, climb, known in zip(genomes, climbs, judges, strict=True):
         if climb.judged is not None and known is not None:
@@ -147,17 +152,19 @@ def _climb(
     return list(engine.climb(genomes, climbs, terms))
 
 
-def _imitate(
+def imitate_some(
     kit: tuple[Promise], genomes: npt.NDArray[np.float32], masks: Sequence[Mask], climbs: Sequence[Climb]
 ) -> list[npt.NDArray[np.float32]]:
+    """Step towards given highlights from some genomes."""
     return list(_engine(kit).imitate(genomes, masks, climbs))
 
 
-def _train(
+def train_some(
     kit: tuple[Promise],
     numbers: Sequence[int],
     seeds: Sequence[int],
     masks: tuple[Mask, Mask],
     training: Training | None,
 ) -> list[TrainedPredictor]:
+    """Train some of all predictors that are trained behind the same masks."""
     return _engine(kit).train_predictors(*masks, seeds, training, first=numbers[0])
