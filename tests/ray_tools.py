@@ -33,7 +33,7 @@ def at_work(pid: int) -> list[int]:
     return [child for child in descendants(pid) if title(child).startswith("ray::_work")]
 
 
-def kill_one(pid: int, ready: Callable[[], bool] = lambda: True, seconds: float = 120) -> int:
+def kill_one(pid: int, ready: Callable[[], bool] = lambda: True, seconds: float = 600) -> int:
     """Kill a worker at work, as soon as somebody says that it is time; return which."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -29,7 +29,7 @@ def start(folder: Path, *words: str) -> subprocess.Popen:
 
 
 def end(process: subprocess.Popen, code: int = 0) -> str:
-    said = process.communicate(timeout=300)
+    said = process.communicate(timeout=900)
     assert process.returncode == code, "\n".join(said)
     return "\n".join(said)
 

@@ -125,7 +125,8 @@ def test_an_error_of_ours_is_the_same_sentence(cluster):
 def test_a_run_of_a_grid_that_fails_says_why(cluster, tmp_path):
     trial, file = Trial("table1", f"hatexplain:{tmp_path}", "fr", "sound", 1), tmp_path / "error.txt"
     assert asyncio.run(on_cluster(cluster)(trial, tmp_path / "runs", tmp_path / "out", file, None)) == 2
-    assert file.read_text().startswith(f"There is no {tmp_path / 'dataset.json'};") and list(tmp_path.iterdir()) == [file]
+    assert file.read_text().startswith(f"There is no {tmp_path / 'dataset.json'};")
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_what_ray_gives_up_is_one_sentence(cluster):
