@@ -9,6 +9,7 @@ import pytest
 from genspp.experiments import cluster_tables, page
 from genspp.experiments.cluster_bench import ALONE, INDIVIDUALS, foreseen
 from genspp.experiments.cluster_model import Costs, broadcast, generation, simulated, spread, stops, training
+from genspp.experiments.scale import Case, made_texts
 
 PLAIN = Costs(
     cores=2, task=0.0, round_trip=0.0, start=0.0, climb=(1.0,), evaluate=(2.0,), sent=0.0, data=0.0, network=1e9,
@@ -94,6 +95,10 @@ def test_what_was_not_measured_is_said_to_be_so(tmp_path):
     assert cluster_tables.draw_scaling({}, tmp_path) == []
 
 
-def test_rows_are_measured():
-    found = ALONE["rows"](300)
-    assert found["rows"] == 300 and found["read"] > 0 and found["words"] > 0
+def test_rows_are_measured(tmp_path):
+    file = tmp_path / "texts.csv"
+    file.write_text(
+        "\n".join(["text,label", *(f"{text},{label}" for text, label in made_texts(Case("few", 90, 8, 3)))])
+    )
+    found = ALONE["rows"](str(file))
+    assert found["read"] > 0 and found["words"] > 0

@@ -152,12 +152,13 @@ def fetch(promise: Promise) -> Any:
     return _import_ray().get(promise)
 
 
-# Ray is to ask no other machine for anything, and not to write to standard output, where a table may be expected.
-_QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": "."}
+# Ray is to ask no other machine for anything, and not to write to standard output, where a table may be expected. Where
+# it is started here, its workers are as urgent as we are: by default, everybody else goes first.
+_MANNERS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": ".", "RAY_worker_niceness": "0"}
 
 
 def _import_ray() -> Any:
-    for name, value in _QUIET.items():
+    for name, value in _MANNERS.items():
         os.environ.setdefault(name, value)
     try:
         import ray

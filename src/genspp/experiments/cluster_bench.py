@@ -126,18 +126,23 @@ def timed(work: Callable[[], Any]) -> float:
 # ---- what is done in processes of their own
 
 
-def rows_alone(rows: int) -> dict[str, Any]:
-    """Return what reading rows and learning their words takes, and the most memory that it took."""
+def rows_alone(file: str) -> dict[str, Any]:
+    """Return what reading the rows of a file and learning their words takes, and the most memory that it took."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    before, started = pages * os.sysconf("SC_PAGE_SIZE") / 1e6, process_time()
+    splits = load_source(file)
+    read = process_time() - started
+    words = timed(lambda: Pupil(workers=1).fit(splits.train, validation=splits.val))
+    return {"read": read, "words": words, "memory": (peak_memory_mb() or 0.0) - before}
+
+
+def by_rows(rows: int) -> dict[str, Any]:
+    """Return what so many rows take."""
     with TemporaryDirectory() as folder:
         file = Path(folder, "texts.csv")
         with file.open("w", newline="", encoding="utf-8") as out:
             csv.writer(out).writerows([("text", "label"), *made_texts(Case("made", rows, _TOKENS, _CLASSES))])
-        before = peak_memory_mb() or 0.0
-        started = process_time()
-        splits = load_source(str(file))
-        read = process_time() - started
-        words = timed(lambda: Pupil(workers=1).fit(splits.train, validation=splits.val))
-    return {"rows": rows, "read": read, "words": words, "memory": (peak_memory_mb() or 0.0) - before}
+        return alone("rows", str(file))
 
 
 def overhead_alone() -> dict[str, Any]:
@@ -172,12 +177,12 @@ def network_alone() -> dict[str, Any]:
     return {"network": best}
 
 
-def generation_alone(workers: int) -> dict[str, Any]:
+def generation_alone(typed: str) -> dict[str, Any]:
     """Return the seconds of a generation on so many workers of a local cluster, by the clock.
 
     start: what a worker computes until it has its engine. stretch: how much longer pieces take than they compute.
     """
-    bench, seeds = bench_of(), list(range(INDIVIDUALS + 1))
+    bench, seeds, workers = bench_of(), list(range(INDIVIDUALS + 1)), int(typed)
     together = np.concatenate([bench.genomes, bench.genomes[:1]])
     with closing(RayEvaluator(bench.task, connect("ray", workers))) as evaluator:
         evaluator.judge(*everything(bench.task), 0)  # readers are there
@@ -234,12 +239,12 @@ ALONE: dict[str, Callable[..., dict[str, Any]]] = {
 }
 
 
-def alone(name: str, *numbers: int) -> dict[str, Any]:
+def alone(name: str, *words: str) -> dict[str, Any]:
     """Measure something in a process of its own."""
-    command = [sys.executable, "-m", "genspp.experiments.cluster_bench", "--alone", name, *map(str, numbers)]
+    command = [sys.executable, "-m", "genspp.experiments.cluster_bench", "--alone", name, *words]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    print(name, *numbers, {key: _short(value) for key, value in found.items()}, flush=True)
+    print(name, *words, {key: _short(value) for key, value in found.items()}, flush=True)
     return found
 
 
@@ -251,12 +256,12 @@ def measure() -> dict[str, Any]:
     began, bench = os.getloadavg()[0], bench_of()
     costs = individuals(bench)
     print({name: _short(value) for name, value in costs.items()}, flush=True)
-    overhead, few, many = alone("overhead"), alone("rows", _FEW), alone("rows", _MANY)
+    overhead, few, many = alone("overhead"), by_rows(_FEW), by_rows(_MANY)
     costs |= {name: overhead[name] for name in ("task", "round_trip")} | alone("network")
-    more = many["rows"] - few["rows"]
+    more = _MANY - _FEW
     costs |= {name: (many[name] - few[name]) / more for name in ("read", "words")}
     costs |= {"memory": 1e6 * (many["memory"] - few["memory"]) / more, "cores": os.cpu_count() or 1}
-    runs = [alone("generation", workers) for workers in WORKERS]
+    runs = [alone("generation", str(workers)) for workers in WORKERS]
     known = Costs.of({**costs, "start": runs[0].pop("start")})
     checked = [
         {**{name: run[name] for name in ("workers", "measured", "stretch")}, "simulated": foreseen(run, known)}
@@ -293,8 +298,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results") / FILE)
     arguments = parser.parse_args()
     if arguments.alone:
-        name, *numbers = arguments.alone
-        print(json.dumps(ALONE[name](*map(int, numbers))))
+        name, *words = arguments.alone
+        print(json.dumps(ALONE[name](*words)))
         return
     write_json(arguments.out, measure())
 
