@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: quickstart test browser lint format bench bench-quick bench-explain bench-gradient scale results pictures clean \
+.PHONY: quickstart test browser lint format bench bench-quick bench-explain bench-gradient bench-ray scale results pictures clean \
 	torture torture-quick fuzz strangers hashes vulnerabilities dist installed
 
 # The virtual environment, with exactly the files of requirements.txt, which pip checks by their hashes; made anew only when
@@ -52,6 +52,10 @@ scale: $(READY)
 # Epochs of every gradient method, and of the same by torch's modules, into results/bench-gradient.json; some four minutes.
 bench-gradient: $(READY)
 	$(BIN)/python -m genspp.experiments.gradient_bench
+
+# What work on a cluster costs, and how far a search would scale, into results/ray.json; some ten minutes.
+bench-ray: $(READY)
+	$(BIN)/python -m genspp.experiments.cluster_bench
 
 # Kills every command at random moments, a hundred times and more, fills its disk and the like, into results/torture.json;
 # about half an hour. The quick form, some kills of a few commands, is part of CI. libfaketime turns the clock back, if there is one.

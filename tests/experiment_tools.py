@@ -136,7 +136,7 @@ def write_vectors(path: Path) -> Path:
     return path
 
 
-async def run_none(trials, *, runs, out, workers, overview):
+async def run_none(trials, *, runs, out, workers, overview, process):
     """Do nothing of what the pool of a benchmark does."""
     return []
 

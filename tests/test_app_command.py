@@ -16,7 +16,7 @@ def configured(tmp_path, monkeypatch):
     """Return what makes a run as `genspp train` does, without training it."""
     runs = []
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(training, "_proceed", lambda run, data, examples: runs.append(run))
+    monkeypatch.setattr(training, "_proceed", lambda run, data, examples, on: runs.append(run))
     texts, labels = sentences(60)
     rows = "".join(f"{text},{label}\n" for text, label in zip(texts, labels, strict=True))
     (tmp_path / "the posts.csv").write_text("the 'body',kind\n" + rows)

@@ -16,7 +16,7 @@ from genspp.methods import METHODS
 from genspp.methods.masks import MASKS
 
 PACKAGE = Path(genspp.__file__).parent
-BASEMENT = ["errors", "registry", "settings", "harmless", "files", "streams"]
+BASEMENT = ["errors", "registry", "settings", "harmless", "files", "streams", "cluster"]
 STREET = ["kernels", "data", "model", "population", "evolution", "methods", "evaluation", "report", "app"]
 ROOMS = [*BASEMENT, *STREET, "experiments", "cli"]
 REGISTRIES: dict[str, Any] = {

@@ -49,7 +49,7 @@ def write_sentences(path: Path, *, gold: bool = True) -> Path:
     return path
 
 
-async def run_here(trials, *, runs, out, workers, overview):
+async def run_here(trials, *, runs, out, workers, overview, process):
     """Do what the pool does, in this process: starting one takes longer than such a run."""
     for trial in trials:
         finish(trial, runs, out)

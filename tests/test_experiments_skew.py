@@ -166,7 +166,7 @@ def test_the_figures_work_with_what_there_is(tmp_path):
 # ---- from end to end
 
 
-async def run_here(trials, *, runs, out, workers, overview):
+async def run_here(trials, *, runs, out, workers, overview, process):
     """Do what the pool does, in this process: starting one takes longer than such a run."""
     for trial in trials:
         finish(trial, runs, out)

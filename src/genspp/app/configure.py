@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from genspp.app.runs import MINUTES, Run
+from genspp.cluster import connect
 from genspp.data.columns import Columns
 from genspp.data.corpus import Splits
 from genspp.data.sources import Options, Source, find_source
@@ -61,12 +62,13 @@ def configure(
     """Return the whole configuration of a run, what goes with its source filled in, and the data it names.
 
     minutes: of training, before it is stopped; None: it goes on to its own end. All that can be wrong with any of it is
-    found here, before a folder is made.
+    found here, before a folder is made. Where it is trained (`on`) is not kept: a run may go on elsewhere.
     """
     if not MINUTES[0](minutes):
         raise SettingsError(f"minutes is {minutes!r}; it takes {MINUTES[1]}.")
     kind, found, options = METHODS[method], find_source(source), options or Options()
     _check_names(method, kind, chosen)
+    join(method, chosen.pop("on", None), chosen.get("workers"))
     options = replace(options, tokenizer=chosen.pop("tokenizer", options.tokenizer))
     taken = kind.settings_on(found.family, chosen.get("preset", "sound")) | chosen
     if taken.get("vectors", kind.declared["vectors"].default) not in NAMED:
@@ -80,6 +82,7 @@ def configure(
     classes = classes_of(labels)
     # All of them, so that a later version's defaults do not change a resumed run.
     settings = estimator.settings(len(classes)) | {"tokenizer": data.splits.tokenizer}
+    settings.pop("on", None)
     class_weights(settings["class_weight"], classes, labels)
     mark_costs(settings["evidence_for"], classes)
     where = {
@@ -136,6 +139,13 @@ def estimator_of(run: Run) -> Rationalizer:
     except SettingsError as error:
         raise RunError(f"{run.folder / 'config.json'} cannot be used: {error}") from None
     return estimator
+
+
+def join(method: str, on: str | None, workers: int | None = None) -> None:
+    """Join the cluster that a run of a method is to be trained on, if it is."""
+    if on is not None:
+        _check_names(method, METHODS[method], {"on": on})
+        connect(on, workers)
 
 
 def _check_names(method: str, kind: type[Rationalizer], chosen: Mapping[str, Any]) -> None:

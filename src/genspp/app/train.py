@@ -25,11 +25,14 @@ class Outcome:
     rationales: list[Rationale]
 
 
-def proceed(run: Run, data: Data | None = None, listener: Listener | None = None) -> Outcome:
-    """Take a run to its metrics, which are written last. No text is repeated in these files."""
+def proceed(run: Run, data: Data | None = None, listener: Listener | None = None, on: str | None = None) -> Outcome:
+    """Take a run to its metrics, which are written last. No text is repeated in these files.
+
+    on: the cluster to train on; None: here.
+    """
     data = data or data_of(run)
     run.begin(listener)
-    model = estimator_of(run).set_params(vectors=data.vectors)
+    model = estimator_of(run).set_params(vectors=data.vectors, **({} if on is None else {"on": on}))
     try:
         model.fit(data.splits.train, validation=data.splits.val, recorder=run)
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from genspp.cli.shared import err, out, stoppable
+from genspp.cli.shared import OnOption, err, out, stoppable
 from genspp.report.terminal import print_methods
 
 
@@ -36,6 +36,7 @@ def benchmark(
     quick: Annotated[bool, typer.Option("--quick", help="A few minutes, to see that it works.")] = False,
     out_folder: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where results go.")] = Path("results"),
     workers: Annotated[int | None, typer.Option(min=1, help="Runs at once (a core each).")] = None,
+    on: OnOption = None,
 ) -> None:
     """Rebuild the paper's tables and figures; stopped anywhere, the same command goes on from there."""
     from genspp.experiments.benchmark import benchmark as run_benchmark
@@ -51,6 +52,7 @@ def benchmark(
             quick=quick,
             out=out_folder,
             workers=workers,
+            on=on,
             console=err,
             printer=typer.echo,
         )

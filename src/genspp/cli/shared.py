@@ -22,6 +22,9 @@ FormOption = Annotated[
     str | None, typer.Option(help="mask, tokens, characters or spans: what highlights are, where they do not tell.")
 ]
 BadRowOption = Annotated[str, typer.Option(help="error or skip: what becomes of rows that cannot be used.")]
+OnOption = Annotated[
+    str | None, typer.Option(metavar="PLACE", help="ray, or ray:HOST:PORT: a cluster to do it on (docs/cluster.md).")
+]
 SplitOption = Annotated[str | None, typer.Option(help="Column or field that says train, val or test.")]
 
 

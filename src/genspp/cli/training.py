@@ -10,6 +10,7 @@ from genspp.cli.shared import (
     FormOption,
     HighlightOption,
     LabelOption,
+    OnOption,
     RunArgument,
     SplitOption,
     TextOption,
@@ -46,6 +47,7 @@ def train(
     class_weight: Annotated[str | None, typer.Option(help="balanced, for imbalanced classes.")] = None,
     engine: Annotated[str | None, typer.Option(help="compiled (fast) or sequential (the reference).")] = None,
     workers: Annotated[int | None, typer.Option(help="Cores to use (all).")] = None,
+    on: OnOption = None,
     tokenizer: Annotated[str | None, typer.Option(help="words (default), spaces or characters.")] = None,
     more: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Any other setting.")] = None,
     text: TextOption = None,
@@ -69,7 +71,7 @@ def train(
     named = {
         "preset": preset, "seed": seed, "search": search, "generations": generations, "population": population,
         "hidden": hidden, "cell": cell, "vectors": vectors, "class_weight": class_weight, "engine": engine,
-        "workers": workers, "tokenizer": tokenizer, "truncate": truncate,
+        "workers": workers, "on": on, "tokenizer": tokenizer, "truncate": truncate,
     }  # fmt: skip
     chosen = assignments(more or [], {name: value for name, value in named.items() if value is not None})
     columns = Columns(text, tokens, label, highlight, split, highlight_form)
@@ -79,12 +81,12 @@ def train(
         config, data = configure(source, method, options, minutes, **chosen)
     if examples is None:
         examples = 10 if data.source.may_be_shown else 0
-    _proceed(Run.create(out_folder, config, force), data, examples)
+    _proceed(Run.create(out_folder, config, force), data, examples, chosen.get("on"))
 
 
-def resume(folder: RunArgument) -> None:
+def resume(folder: RunArgument, on: OnOption = None) -> None:
     """Go on with a run that was interrupted; the result is the same as if it had not been."""
-    _go_on(folder, finishing=False)
+    _go_on(folder, finishing=False, on=on)
 
 
 def finish(folder: RunArgument) -> None:
@@ -92,8 +94,8 @@ def finish(folder: RunArgument) -> None:
     _go_on(folder, finishing=True)
 
 
-def _go_on(folder: Path, finishing: bool) -> None:
-    from genspp.app.configure import data_of
+def _go_on(folder: Path, finishing: bool, on: str | None = None) -> None:
+    from genspp.app.configure import data_of, join
     from genspp.app.runs import Run
     from genspp.app.train import changed_versions
 
@@ -105,20 +107,21 @@ def _go_on(folder: Path, finishing: bool) -> None:
         run.finish()
     for change in changed_versions(run):
         print_warning(err, change)
+    join(run.config["method"], on)
     with Live(err) as live:
         live.say(f"reading {run.config['data'].get('source')}")
         data = data_of(run)
-    _proceed(run, data, 0)
+    _proceed(run, data, 0, on)
 
 
-def _proceed(run: "Run", data: "Data", examples: int) -> None:
+def _proceed(run: "Run", data: "Data", examples: int, on: str | None) -> None:
     from genspp.app.report import report_outcome
     from genspp.app.train import proceed
 
     for note in data.notes:
         err.say(note)
     with stoppable(lambda: run.ways_on), Live(err) as live:
-        outcome = proceed(run, data, live)
+        outcome = proceed(run, data, live, on)
     print_metrics(out, outcome.metrics)
     print_rationales(out, outcome.rationales[:examples])
     if data.source.may_be_shown:

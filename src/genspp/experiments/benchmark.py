@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 
+from genspp.cluster import connect
 from genspp.data.corpus import Corpus
 from genspp.data.sources import load_source
 from genspp.errors import DataError, SettingsError
@@ -28,8 +29,9 @@ from genspp.experiments.ablation import FULL_RECIPE
 from genspp.experiments.board import Board
 from genspp.experiments.grid import FULL, QUICK, Effort, Trial, expand, expected_seconds, longest_first
 from genspp.experiments.names import REFERENCES, data_name, family
+from genspp.experiments.on_ray import on_cluster
 from genspp.experiments.page import FIGURES, write_tables
-from genspp.experiments.pool import Failure, Overview, run_all
+from genspp.experiments.pool import Failure, Overview, Process, own_process, run_all
 from genspp.experiments.results import GRIDS, Result, read_result, read_results
 from genspp.experiments.sparsity import levels
 from genspp.experiments.telling import read_facts
@@ -59,18 +61,22 @@ def benchmark(
     quick: bool = False,
     out: Path = Path("results"),
     workers: int | None = None,
+    on: str | None = None,
     console: Console | None = None,
     printer: Callable[[str], None] = print,
 ) -> list[Failure]:
     """Do what `genspp benchmark NAME` does: run what is missing, then print the tables, or draw the figures.
 
-    preset: sound by default; that of the whole paper is both.
+    preset: sound by default; that of the whole paper is both. on: the cluster whose workers do the runs; None: here.
     """
     if name not in NAMES:
         raise SettingsError(f"the benchmark is {name!r}; choose one of {', '.join(NAMES)}.")
     effort = QUICK if quick else FULL
     folder, failures = out / effort.name, list[Failure]()
     given: dict[str, Any] = {"sources": sources, "methods": methods, "vectors": vectors, "effort": effort, "out": out}
+    if on is not None:
+        cluster = connect(on, workers)
+        workers, given["process"] = workers or cluster.slots, on_cluster(cluster)
     if name == WHOLE:
         presets = tuple(PRESETS) if preset is None else (preset,)
         failures = run_paper(presets=presets, seeds=seeds, workers=workers, console=console, **given)
@@ -106,6 +112,7 @@ def run_paper(
     out: Path = Path("results"),
     runs: Path = RUNS,
     workers: int | None = None,
+    process: Process = own_process,
     console: Console | None = None,
 ) -> list[Failure]:
     """Run what is missing of all grids of the paper, and say before each how much is left; return what failed.
@@ -127,7 +134,7 @@ def run_paper(
         here, all_in_all = (_what_is_left(found, out, effort, workers) for found in (trials, later))
         said = f"part {number} of {len(grids)}, {name} under preset {preset}: {here}; in all {all_in_all}"
         console.print(said, soft_wrap=True)
-        failures += run_grid(name, out=out, runs=runs, workers=workers, console=console, **own)
+        failures += run_grid(name, out=out, runs=runs, workers=workers, process=process, console=console, **own)
     return failures
 
 
@@ -151,9 +158,13 @@ def run_grid(
     out: Path = Path("results"),
     runs: Path = RUNS,
     workers: int | None = None,
+    process: Process = own_process,
     console: Console | None = None,
 ) -> list[Failure]:
-    """Run what is missing of a benchmark, write the tables, and return the runs that failed."""
+    """Run what is missing of a benchmark, write the tables, and return the runs that failed.
+
+    process: does a run.
+    """
     console = console or Console(stderr=True, highlight=False)
     if vectors is not None and not vectors.is_file():
         raise DataError(f"there is no file {vectors}; give the vectors' file with --vectors.")
@@ -173,10 +184,10 @@ def run_grid(
     if benchmark == "alpha":
         _measure_untrained(sources, preset, out / effort.name)
     first = grid()
-    failures = _run_missing(first, effort, runs, out, workers, console)
+    failures = _run_missing(first, effort, runs, out, workers, process, console)
     # How many evaluations are as many as the full recipe's is known once that has run.
     later = [trial for trial in grid() if trial not in first]
-    failures += _run_missing(later, effort, runs, out, workers, console) if later else []
+    failures += _run_missing(later, effort, runs, out, workers, process, console) if later else []
     write_tables(out / effort.name)
     return failures
 
@@ -190,7 +201,13 @@ def _measure_untrained(sources: Sequence[str], preset: str, out: Path) -> None:
 
 
 def _run_missing(
-    grid: Sequence[Trial], effort: Effort, runs: Path, out: Path, workers: int | None, console: Console
+    grid: Sequence[Trial],
+    effort: Effort,
+    runs: Path,
+    out: Path,
+    workers: int | None,
+    process: Process,
+    console: Console,
 ) -> list[Failure]:
     """Run the trials that have no result yet; return those that failed."""
     missing = [trial for trial in grid if not _finished(trial, out)]
@@ -204,7 +221,8 @@ def _run_missing(
     workers = workers or os.cpu_count() or 1
     expected = [(trial, expected_seconds(trial, taken)) for trial in trained]
     with Overview(console, expected, len(grid) - len(trained), workers) as overview:
-        return asyncio.run(run_all(trained, runs=runs, out=out, workers=workers, overview=overview))
+        todo = run_all(trained, runs=runs, out=out, workers=workers, overview=overview, process=process)
+        return asyncio.run(todo)
 
 
 def _spent(results: Sequence[Result]) -> dict[tuple[str, int], int]:

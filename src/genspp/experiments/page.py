@@ -11,15 +11,16 @@ from pathlib import Path
 import jinja2
 
 from genspp.errors import GenSPPError
-from genspp.experiments import ablation_tables, skew_drawings, sparsity_tables
+from genspp.experiments import ablation_tables, cluster_tables, skew_drawings, sparsity_tables
 from genspp.experiments.board import Board
 from genspp.experiments.results import read_results
-from genspp.experiments.telling import TABLES, calls, grid_of
+from genspp.experiments.telling import TABLES, calls, grid_of, read_facts
 from genspp.files import write_text
 
 DOCS = Path("docs")
 RESULTS, PAPER = DOCS / "results.template.md", DOCS / "paper.template.md"
 ABLATION, SKEW = DOCS / "ablation.template.md", DOCS / "skew.template.md"
+CLUSTER = DOCS / "cluster.template.md"
 RELIABILITY = DOCS / "reliability.template.md"
 DETAILS = ("comparison", "audits", "sparsity", "vectors", "cost", "differences")
 TEMPLATES = (
@@ -27,6 +28,7 @@ TEMPLATES = (
     PAPER,
     ABLATION,
     SKEW,
+    CLUSTER,
     RELIABILITY,
     *(DOCS / "results" / f"{name}.template.md" for name in DETAILS),
 )
@@ -81,6 +83,7 @@ def main() -> int:
         board = Board(read_results(results))
         for draw in FIGURES.values():
             draw(board, results / "figures")
+        cluster_tables.draw_scaling(read_facts(results / cluster_tables.FILE), results / "figures")
         write_pages()
     except (GenSPPError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)

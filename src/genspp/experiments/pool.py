@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -103,14 +103,53 @@ class Overview:
         return Group(Text(counts + (f", {left}" if left else ""), style="bold"), table)
 
 
-async def run_all(trials: Sequence[Trial], *, runs: Path, out: Path, workers: int, overview: Overview) -> list[Failure]:
-    """Run all trials, `workers` at once, in the order given; return those that failed."""
+class Watcher(Protocol):
+    """Whoever is told how far a run has come."""
+
+    def progress(self, trial: Trial, line: dict[str, Any]) -> None:
+        """A run has come a step further."""
+        ...
+
+
+class Process(Protocol):
+    """What does a run."""
+
+    async def __call__(self, trial: Trial, runs: Path, out: Path, error_file: Path, watcher: Watcher) -> int:
+        """Do a run to its result below `out`, and return 0; where it fails, say why in the file, and return a code."""
+        ...
+
+
+async def own_process(trial: Trial, runs: Path, out: Path, error_file: Path, watcher: Watcher) -> int:
+    """Do a run in a process on this machine, which ends with us."""
+    task = {"trial": trial.to_json(), "runs": str(runs), "out": str(out)}
+    with error_file.open("wb") as errors:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "genspp.experiments.trial"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=errors,
+            env={**os.environ, **dict.fromkeys(_ONE_THREAD, "1")},
+            start_new_session=True,  # Ctrl-C is for the grid, which then stops its runs
+        )
+        try:
+            await _follow(process, trial, task, watcher)
+            return await process.wait()
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+
+
+async def run_all(
+    trials: Sequence[Trial], *, runs: Path, out: Path, workers: int, overview: Overview, process: Process = own_process
+) -> list[Failure]:
+    """Run all trials, `workers` at once, in the order given; return those that failed. process: does one."""
     waiting = list(reversed(trials))
     failures: list[Failure] = []
 
     async def work() -> None:
         while waiting:
-            failure = await _run(waiting.pop(), runs, out, overview)
+            failure = await _run(waiting.pop(), runs, out, overview, process)
             if failure is not None:
                 failures.append(failure)
 
@@ -120,12 +159,12 @@ async def run_all(trials: Sequence[Trial], *, runs: Path, out: Path, workers: in
     return failures
 
 
-async def _run(trial: Trial, runs: Path, out: Path, overview: Overview) -> Failure | None:
+async def _run(trial: Trial, runs: Path, out: Path, overview: Overview, process: Process) -> Failure | None:
     error_file = runs / trial.folder.with_name(trial.name + ".error.txt")
     error_file.parent.mkdir(parents=True, exist_ok=True)
     overview.started(trial)
     try:
-        code = await _process(trial, runs, out, error_file, overview)
+        code = await process(trial, runs, out, error_file, overview)
     except asyncio.CancelledError:
         error_file.unlink(missing_ok=True)  # stopped, not failed
         raise
@@ -139,28 +178,7 @@ async def _run(trial: Trial, runs: Path, out: Path, overview: Overview) -> Failu
     return Failure(trial, error_file, reason)
 
 
-async def _process(trial: Trial, runs: Path, out: Path, error_file: Path, overview: Overview) -> int:
-    """Run a trial in a process, which ends with us, and return its exit code."""
-    task = {"trial": trial.to_json(), "runs": str(runs), "out": str(out)}
-    with error_file.open("wb") as errors:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "genspp.experiments.trial"),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=errors,
-            env={**os.environ, **dict.fromkeys(_ONE_THREAD, "1")},
-            start_new_session=True,  # Ctrl-C is for the grid, which then stops its runs
-        )
-        try:
-            await _follow(process, trial, task, overview)
-            return await process.wait()
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-
-
-async def _follow(process: asyncio.subprocess.Process, trial: Trial, task: dict[str, Any], overview: Overview) -> None:
+async def _follow(process: asyncio.subprocess.Process, trial: Trial, task: dict[str, Any], watcher: Watcher) -> None:
     """Hand a run its task and pass on what it says; its standard input stays open as long as it is wanted."""
     if process.stdin is None or process.stdout is None:
         raise RuntimeError("the process was not started with pipes")
@@ -171,7 +189,7 @@ async def _follow(process: asyncio.subprocess.Process, trial: Trial, task: dict[
         except json.JSONDecodeError:  # something a library prints
             continue
         if isinstance(said, dict):
-            overview.progress(trial, said)
+            watcher.progress(trial, said)
 
 
 def _outcome(path: Path) -> str:

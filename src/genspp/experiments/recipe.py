@@ -20,7 +20,7 @@ from genspp.streams import Purpose, seed_of
 JUDGES = 3  # of every highlight; what they find is averaged
 
 
-class _Pupil(GenSPP):
+class Pupil(GenSPP):
     """Hears the lesson that GenSPP is trained on, and does not train."""
 
     def _train(self, settings: dict[str, Any], lesson: Lesson, recorder: Recorder) -> None:
@@ -39,7 +39,7 @@ class Recipe:
     @contextmanager
     def of(cls, settings: dict[str, Any], data: Data) -> Iterator[Self]:
         """Open the recipe that settings of GenSPP describe."""
-        pupil = _Pupil(**{**settings, "vectors": data.vectors})
+        pupil = Pupil(**{**settings, "vectors": data.vectors})
         own, lesson = pupil.fit(data.splits.train, validation=data.splits.val).heard_
         with judging(own, lesson, own["cell"]) as (evaluator, _):
             yield cls(evaluator, make_objective(own, evaluator), own["seed"])

@@ -11,6 +11,7 @@ from typing import Any
 from genspp.experiments import (
     ablation_tables,
     claim,
+    cluster_tables,
     findings,
     paper_claims,
     reliability,
@@ -83,6 +84,7 @@ def calls(board: Board, results: Path, up: str) -> dict[str, Any]:
         **_ablation(board, image),
         **_skew(board, image),
         "reliability": reliability.calls(results, read_facts),
+        **_cluster(read_facts(results / cluster_tables.FILE), image),
     }
 
 
@@ -184,4 +186,18 @@ def _skew(board: Board, image: Callable[[str, str], str]) -> dict[str, Any]:
         "escape": lambda data, preset, epochs: skew_findings.level_sentences(board, data, preset, epochs),
         "gradient_step": lambda data: skew_findings.gradient_sentence(board, data),
         "skew_figures": figures,
+    }
+
+
+def _cluster(content: dict[str, Any], image: Callable[[str, str], str]) -> dict[str, Any]:
+    caption = "Time of a generation by machines, and of a training by rows"
+    return {
+        "ray_costs": lambda: cluster_tables.costs_sentence(content),
+        "ray_check": lambda: cluster_tables.check_table(content),
+        "ray_stops": lambda: cluster_tables.stop_sentences(content),
+        "ray_figure": lambda: image(cluster_tables.FIGURE, caption) if content else cluster_tables.MISSING,
+        "ray_training": lambda: cluster_tables.training_table(content),
+        "ray_memory": lambda: cluster_tables.memory_sentence(content),
+        "ray_gain": cluster_tables.gain_sentence,
+        "ray_origin": lambda: cluster_tables.origin_sentence(content),
     }

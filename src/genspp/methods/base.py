@@ -43,8 +43,8 @@ logger = logging.getLogger("genspp")
 METHODS: Registry[type["Rationalizer"]] = Registry("method", "genspp.methods")
 
 MOST_HIDDEN, MOST_AT_ONCE = 1024, 65_536  # hidden units per direction, and texts per update
-# What a model is does not depend on how many processes trained it.
-_NOT_SAVED = ("workers",)
+# What a model is does not depend on how many processes trained it, nor on where they were.
+_NOT_SAVED = ("workers", "on")
 _LABELS = (
     lambda value: value is None or (isinstance(value, list | tuple) and len(value) > 0),
     "None, or a list of labels",

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from genspp.cluster import PLACE, connect
 from genspp.data.encode import Encoded, Mask
 from genspp.errors import SettingsError
 from genspp.evolution.fitness import EvidenceObjective, Objective, PaperObjective
@@ -26,6 +27,7 @@ from genspp.model.passes import Batch, Network, prepare
 from genspp.model.weights import draw, form_of, load_flat
 from genspp.population.compiled import CompiledEvaluator
 from genspp.population.evaluator import Adversary, Climb, Evaluator, Task, Terms, TrainedPredictor, Training
+from genspp.population.on_ray import RayEvaluator
 from genspp.population.sequential import SequentialEvaluator
 from genspp.settings import FLAG, Setting, number, one_of, optional, whole
 from genspp.streams import Purpose, seed_of, stream
@@ -68,6 +70,7 @@ JUDGING: dict[str, Setting] = {
     "max_epochs": Setting(500, whole(1), "of a final predictor, at most"),
     "patience": Setting(30, whole(1), "epochs without a lower validation loss that end it, fewer where they are long"),
     "engine": Setting("compiled", one_of(*ENGINES), "the population engine"),
+    "on": Setting(None, PLACE, "the cluster whose workers judge; None: the cores of this machine"),
 }
 # How the first generators come by what they know: Adam steps and their rate.
 _LISTED, _CLIMBED, _RATE = 200, 300, 1e-2
@@ -142,10 +145,10 @@ def judging(settings: dict[str, Any], lesson: Lesson, cell: Cell = "gru") -> Ite
     """
     task, full_text = make_task(settings, lesson, cell), None
     if settings["beliefs"]:
-        with closing(make_evaluator(settings["engine"], replace(task, readers=None), settings["workers"])) as first:
+        with closing(_evaluator(settings, replace(task, readers=None))) as first:
             full_text = full_text_predictors(settings, first)
         task = replace(task, beliefs=beliefs(task, [trained.weights for trained in full_text]))
-    with closing(make_evaluator(settings["engine"], task, settings["workers"])) as evaluator:
+    with closing(_evaluator(settings, task)) as evaluator:
         yield Judging(evaluator, full_text)
 
 
@@ -199,6 +202,16 @@ def full_text_predictors(settings: dict[str, Any], evaluator: Evaluator) -> list
     if settings["retrain"]:
         return evaluator.train_predictors(*everything(task), seeds, to_the_end(settings, task.train))
     return evaluator.train_predictors(*everything(task), [seed_of(seed, Purpose.FULL_TEXT), *seeds[1:]])
+
+
+def _evaluator(settings: dict[str, Any], task: Task) -> Evaluator:
+    """Return the population engine that settings ask for, here or on a cluster."""
+    engine, workers, on = (settings[name] for name in ("engine", "workers", "on"))
+    if on is None:
+        return make_evaluator(engine, task, workers)
+    if engine != "compiled":
+        raise SettingsError(f"engine is {engine!r}, and workers of a cluster have the compiled one; leave out --on.")
+    return RayEvaluator(task, connect(on, workers), workers)
 
 
 def make_evaluator(engine: str, task: Task, workers: int | None = None) -> Evaluator:

@@ -52,10 +52,10 @@ class CompiledEvaluator:
     """A population engine of compiled kernels on `workers` threads, one per core unless given.
 
     What an individual gets depends on nothing but its genome, its seed and the task: not on the number of threads,
-    nor on who else is evaluated.
+    nor on who else is evaluated. readers: the task's, where somebody has trained them already.
     """
 
-    def __init__(self, task: Task, workers: int | None = None) -> None:
+    def __init__(self, task: Task, workers: int | None = None, readers: Readers | None = None) -> None:
         self.task = task
         self._table, (self._train, self._val) = prepare(task.vectors, task.shape.classes, task.train, task.val)
         self._batches = [Batch.of_all(rows, task.class_weights, task.shape.hidden) for rows in (self._train, self._val)]
@@ -69,7 +69,7 @@ class CompiledEvaluator:
         )
         self._own = threading.local()
         self._beliefs = _NOTHING if task.beliefs is None else np.array(task.beliefs, np.float32).ravel()
-        self._readers: Readers | None = None
+        self._readers = readers
         self._judged: dict[tuple[int, bytes], Judges] = {}  # the last ones, to climb between; others are trained again
         self._lock = threading.Lock()
 
@@ -106,30 +106,52 @@ class CompiledEvaluator:
         return self._pool.submit(_highlight, network, genome, batch).result()
 
     def train_predictors(
-        self, train_mask: Mask, val_mask: Mask, seeds: Sequence[int], training: Training | None = None
+        self,
+        train_mask: Mask,
+        val_mask: Mask,
+        seeds: Sequence[int],
+        training: Training | None = None,
+        first: int = 0,
     ) -> list[TrainedPredictor]:
         """Train predictors behind fixed masks: the first from the readers' weights, others from their own.
 
-        training: the task's own unless another is given.
+        training: the task's own unless another is given. first: the number of the first seed among all there are.
         """
         self._prepare_readers()
         texts, training = self._seen(train_mask, val_mask), training or self.task.training
-        starts = [None if self._readers is None else self._readers.predictor, *[None] * (len(seeds) - 1)]
+        start = self._readers.predictor if self._readers is not None and first == 0 else None
+        starts = [start, *[None] * (len(seeds) - 1)]
         return list(self._pool.map(lambda seed, start: self._fit(texts, seed, training, start), seeds, starts))
 
     def close(self) -> None:
         """Stop the threads."""
         self._pool.shutdown(cancel_futures=True)
 
+    # ------------------------------------------------------------------ what one engine can tell another
+
+    @property
+    def readers(self) -> Readers | None:
+        """The weights that judges start from, where the task has any."""
+        self._prepare_readers()
+        return self._readers
+
+    def judges_of(self, genome: Weights, seed: int) -> Judges | None:
+        """Return who judged a genome from a seed, if that is remembered."""
+        return self._judged.get((seed, genome.tobytes()))
+
+    def remember(self, genome: Weights, seed: int, judges: Judges) -> None:
+        """Remember who judged a genome from a seed, to climb between."""
+        with self._lock:
+            self._judged[seed, genome.tobytes()] = judges
+            while len(self._judged) > _REMEMBERED:
+                self._judged.pop(next(iter(self._judged)))
+
     # ------------------------------------------------------------------ one individual
 
     def _evaluate(self, genome: Weights, seed: int) -> Evaluation:
         train_mask, val_mask = self._highlights(genome)
         judges = self._judge(train_mask, val_mask, seed)
-        with self._lock:
-            self._judged[seed, genome.tobytes()] = judges
-            while len(self._judged) > _REMEMBERED:
-                self._judged.pop(next(iter(self._judged)))
+        self.remember(genome, seed, judges)
         return judges.evaluation(self.task, val_mask)
 
     def _climb(self, genome: Weights, climb: Climb, terms: Terms) -> Weights:
@@ -137,8 +159,7 @@ class CompiledEvaluator:
             judges = self._readers
         else:
             seed = climb.seed if climb.judged is None else climb.judged
-            found = self._judged.get((seed, genome.tobytes()))
-            predictor, adversary = found or self._judge(*self._highlights(genome), seed)
+            predictor, adversary = self.judges_of(genome, seed) or self._judge(*self._highlights(genome), seed)
             judges = Readers(predictor.weights, predictor.weights if adversary is None else adversary.weights)
         return self._climber().climb(genome, *judges, climb, terms)
 
