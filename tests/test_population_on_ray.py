@@ -31,10 +31,15 @@ GENOMES, SEEDS = initial_genomes(1, 9, TASK), list(range(9))
 TERMS = Terms(1.0, 0.4, 1.0)
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    yield connect("ray", 2)
+@pytest.fixture(scope="module", autouse=True)
+def _left_in_the_end():
+    yield
     ray.shutdown()
+
+
+@pytest.fixture
+def cluster():
+    return connect("ray", 2)  # the same for all, until one fails
 
 
 @pytest.fixture
@@ -114,6 +119,13 @@ def test_data_is_put_once(cluster, monkeypatch):
     assert len(kits) == 2 and all(len(kit.rest.train) == 0 for kit in kits)
 
 
+def test_a_run_of_a_grid_that_fails_says_why(cluster, tmp_path):
+    trial, file = Trial("table1", f"hatexplain:{tmp_path}", "fr", "sound", 1), tmp_path / "error.txt"
+    assert asyncio.run(on_cluster(cluster)(trial, tmp_path / "runs", tmp_path / "out", file, None)) == 2
+    assert file.read_text().startswith(f"There is no {tmp_path / 'dataset.json'};")
+    assert list(tmp_path.iterdir()) == [file]
+
+
 def test_an_error_of_ours_is_the_same_sentence(cluster):
     with pytest.raises(DataError) as here:
         load_source("nonsense")
@@ -122,25 +134,15 @@ def test_an_error_of_ours_is_the_same_sentence(cluster):
     assert str(there.value) == str(here.value)
 
 
-def test_a_run_of_a_grid_that_fails_says_why(cluster, tmp_path):
-    trial, file = Trial("table1", f"hatexplain:{tmp_path}", "fr", "sound", 1), tmp_path / "error.txt"
-    assert asyncio.run(on_cluster(cluster)(trial, tmp_path / "runs", tmp_path / "out", file, None)) == 2
-    assert file.read_text().startswith(f"There is no {tmp_path / 'dataset.json'};")
-    assert list(tmp_path.iterdir()) == [file]
-
-
-def test_what_ray_gives_up_is_one_sentence(cluster):
+def test_what_ray_gives_up_is_one_sentence(cluster, monkeypatch):
     """A piece of work that kills its worker every time."""
-    tries = cluster._work
-    cluster._work = tries.options(max_retries=1)
+    monkeypatch.setattr(cluster, "_work", cluster._work.options(max_retries=1))
     with pytest.raises(RunError, match=r"^ray gave a piece of work up \(\w+: .*\); see to the cluster, and go on"):
         cluster.gather([cluster.submit(os._exit, 1)])
-    cluster._work = tries
-    assert connect("ray", 2).gather([connect("ray", 2).submit(len, "three")]) == [5]  # we left, and are back
 
 
-def test_nobody_goes_on_when_nobody_waits():
-    cluster, before = connect("ray", 2), signal.signal(signal.SIGINT, signal.default_int_handler)
+def test_nobody_goes_on_when_nobody_waits(cluster):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def interrupt():
         while not at_work(os.getpid()):

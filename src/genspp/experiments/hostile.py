@@ -27,7 +27,7 @@ def _repeat(before: bytes, one: bytes, after: bytes) -> Callable[[Path, int], No
         piece = one * max(1, 2**20 // len(one))
         with path.open("wb") as file:
             file.write(before)
-            for _ in range(max(1, size * len(one) // len(piece))):
+            for _ in range(-(-size * len(one) // len(piece))):
                 file.write(piece)
             file.write(after)
 
