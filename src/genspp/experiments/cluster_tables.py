@@ -43,9 +43,7 @@ def origin_sentence(content: Content) -> str:
     if not content:
         return ""
     cpu, load = content["machine"]["cpu"], content["load"]
-    return (
-        f"{content['measured']['cores']} cores ({cpu}); load {load['before']:.1f} before and {load['after']:.1f} after."
-    )
+    return f"Measured on {content['measured']['cores']} cores ({cpu}); load {load['before']:.1f} before and {load['after']:.1f} after (`make bench-ray`)."
 
 
 def check_table(content: Content) -> str:
@@ -128,7 +126,8 @@ def memory_sentence(content: Content) -> str:
     held, per_row = content["simulated"]["rows_in_memory"], content["measured"]["memory"]
     return (
         f"Rows take {per_row / 1e3:.1f} kB of memory each on the machine that reads them, so that one of "
-        f"{held['gigabytes']} GB holds about {held['rows'] / 1e6:.0f} million short texts"
+        f"{held['gigabytes']} GB holds about {held['rows'] / 1e6:.0f} million short texts; "
+        "beyond that, train on a sample: the search would look at no more."
     )
 
 
