@@ -39,12 +39,14 @@ def costs_sentence(content: Content) -> str:
 
 
 def origin_sentence(content: Content) -> str:
-    """Say where and when the machine was how busy."""
+    """Say on which machine it was measured, and how busy that was."""
     if not content:
-        return (
-            f"Measured on {content['measured']['cores']} cores ({cpu}); load {load['before']:.1f} before and "
-            f"{load['after']:.1f} after (`make bench-ray`)."
-        )
+        return ""
+    cpu, load = content["machine"]["cpu"], content["load"]
+    return (
+        f"Measured on {content['measured']['cores']} cores ({cpu}); load {load['before']:.1f} before and "
+        f"{load['after']:.1f} after (`make bench-ray`)."
+    )
 
 
 def check_table(content: Content) -> str:
