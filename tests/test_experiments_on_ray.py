@@ -44,7 +44,7 @@ def left(run: Path) -> dict:
 
 def results(folder: Path) -> dict:
     """Return all results, without what tells of time and memory."""
-    kept = ("run", "command", "asked", "code", "settings", "data", "metrics", "audit", "predictions")
+    kept = ("run", "command", "asked", "settings", "data", "metrics", "audit", "predictions")
     found = read_results(folder / "results/quick")
     return {
         (run.method, run.variant): {

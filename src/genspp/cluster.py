@@ -59,7 +59,9 @@ class Cluster:
                     self._ray.init("local", num_cpus=workers or os.cpu_count(), include_dashboard=False, **quiet)
                 else:
                     self._ray.init(self.place.partition(":")[2], **quiet)
-            except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+            except Exception as error:  # Ray's are of many kinds
+                if self.place == HERE:
+                    raise RunError(f"no cluster could be started ({_first_line(error)}); leave out --on.") from None
                 raise RunError(
                     f"no cluster could be joined at {self.place} ({_first_line(error)}); start one with `ray start`, "
                     "or give the address that it told."

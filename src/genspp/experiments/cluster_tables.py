@@ -39,12 +39,13 @@ def costs_sentence(content: Content) -> str:
 
 
 def origin_sentence(content: Content) -> str:
-    """Say where and when the machine was how busy."""
+    """Say on which machine it was measured, and how busy that was."""
     if not content:
         return ""
     cpu, load = content["machine"]["cpu"], content["load"]
     return (
-        f"{content['measured']['cores']} cores ({cpu}); load {load['before']:.1f} before and {load['after']:.1f} after."
+        f"Measured on {content['measured']['cores']} cores ({cpu}); load {load['before']:.1f} before and "
+        f"{load['after']:.1f} after (`make bench-ray`)."
     )
 
 
@@ -128,7 +129,8 @@ def memory_sentence(content: Content) -> str:
     held, per_row = content["simulated"]["rows_in_memory"], content["measured"]["memory"]
     return (
         f"Rows take {per_row / 1e3:.1f} kB of memory each on the machine that reads them, so that one of "
-        f"{held['gigabytes']} GB holds about {held['rows'] / 1e6:.0f} million short texts"
+        f"{held['gigabytes']} GB holds about {held['rows'] / 1e6:.0f} million short texts; "
+        "beyond that, train on a sample: the search would look at no more."
     )
 
 
