@@ -69,24 +69,29 @@ def test_half_a_file_and_a_lock_are_found(tmp_path):
     free(tmp_path)
 
 
-def test_the_counts_are_written_and_what_is_wrong_ends_with_a_code(tmp_path, monkeypatch, capsys):
-    found = {"commands": {"save": {"kills": {"at a moment": 3}, "lives": 2, "wrong": []}}, "hardships": {}}
+def test_the_counts_are_written_as_they_come_and_what_is_wrong_ends_with_a_code(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    found["seconds"] = 5
-    monkeypatch.setattr(torture, "torture", lambda quick, only: found)
-    monkeypatch.setattr(sys, "argv", ["torture"])
-    assert torture.main() == 0
-    assert json.loads((tmp_path / "results" / "torture.json").read_text()) == found
-    other = {"commands": {"predict": {"kills": {}, "lives": 1, "wrong": []}}, "hardships": {}, "seconds": 2}
-    monkeypatch.setattr(torture, "torture", lambda quick, only: other)
-    monkeypatch.setattr(sys, "argv", ["torture", "predict"])
-    assert torture.main() == 0  # into the same file
-    both = json.loads((tmp_path / "results" / "torture.json").read_text())
-    assert both["commands"] == found["commands"] | other["commands"] and both["seconds"] == 7
-    monkeypatch.setattr(torture, "torture", lambda quick, only: found)
-    found["commands"]["save"]["wrong"].append("lost")
-    monkeypatch.setattr(sys, "argv", ["torture", "--quick"])
-    assert torture.main() == 1 and "WRONG save: lost" in capsys.readouterr().out
+    path = tmp_path / "results" / "torture.json"
+
+    def run(*typed: str, wrong: tuple[str, ...] = ()) -> int:
+        count = {"kills": {"at a moment": 3}, "lives": 2, "wrong": list(wrong)}
+
+        def tortured(keep, quick, only):
+            for name in only or ("save", "predict"):
+                keep({"commands": {name: count}, "hardships": {} if only else {"disk": {"tried": 1, "wrong": []}}})
+                assert quick or name in json.loads(path.read_text())["commands"]
+
+        monkeypatch.setattr(torture, "torture", tortured)
+        monkeypatch.setattr(sys, "argv", ["torture", *typed])
+        return torture.main()
+
+    assert run() == 0
+    before = path.read_text()
+    assert run("--quick", wrong=("lost",)) == 1 and path.read_text() == before
+    assert "WRONG save: lost" in capsys.readouterr().out
+    assert run("predict", wrong=("lost",)) == 1  # into the same file
+    both = json.loads(path.read_text())
+    assert [len(count["wrong"]) for count in both["commands"].values()] == [0, 1] and both["hardships"]["disk"]
 
 
 def test_results_that_are_the_same_do_not_differ():

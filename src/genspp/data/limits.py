@@ -13,7 +13,7 @@ from genspp.errors import DataError
 FILE = 2 * 2**30  # bytes of a file
 LINE = 16 * 2**20  # bytes of a line, characters of a field
 COLUMNS = 10_000
-CELLS = 50_000_000  # of a table that is compressed
+CELLS = 20_000_000  # of a table that is compressed
 UNPACKED = 2**30  # bytes that a compressed file may unpack to
 NESTING = 100  # lists and objects inside each other
 DIMENSIONS = 10_000  # of word vectors

@@ -38,10 +38,8 @@ def kills_sentence(content: Mapping[str, Any]) -> str:
     kills = sum(sum(count["kills"].values()) for count in counts)
     wrong = sum(len(count["wrong"]) for count in counts)
     lives = sum(count["lives"] for count in counts)
-    return (
-        f"**{kills} kills** in {lives} lives of {len(counts)} commands, two at a time, in "
-        f"{content['seconds'] / 60:.0f} minutes: **{wrong} results were lost or changed**, or left something behind."
-    )
+    outcome = f"**{wrong} results were lost or changed**, or left something behind"
+    return f"**{kills} kills** in {lives} lives of {len(counts)} commands: {outcome}."
 
 
 def hardships_table(content: Mapping[str, Any]) -> str:

@@ -19,8 +19,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,6 +53,9 @@ from genspp.methods import METHODS
 COMMAND = "python -m genspp.experiments.torture"
 KILLS, MORE = 4, {"train, GenSPP": 8, "save": 15, "predict": 15, "report": 10, "benchmark": 6}
 QUICK_KILLS, AT_ONCE = 2, 2
+HARDSHIPS = "hardships"
+MOST_WRONG = 3  # lives that go wrong, before the next command is killed
+_FAILURES = (WrongError, OSError, ValueError, GenSPPError)
 _PAGE = "run/report.html"  # which training need not have come to: `genspp report` writes it
 
 
@@ -82,17 +85,17 @@ class Tormentor:
         """Let a command live until it has been killed so many times; return what became of it."""
         count, fresh = Count(), self._fresh("undisturbed", victim)
         started = time.monotonic()
-        times = succeed(fresh, victim.arguments(fresh)).times()
-        took = time.monotonic() - started
-        made, there = victim.made(fresh), left(fresh)
-        while sum(count.kills.values()) < kills:
+        try:
+            times = succeed(fresh, victim.arguments(fresh)).times()
+            took, made, there = time.monotonic() - started, victim.made(fresh), left(fresh)
+        except _FAILURES as wrong:
+            return Count(wrong=[f"undisturbed: {type(wrong).__name__}: {wrong}"])
+        while sum(count.kills.values()) < kills and len(count.wrong) < MOST_WRONG:
             count.lives += 1
             try:
                 self._life(victim, count, times, took, made, there)
-            except (WrongError, OSError, ValueError, GenSPPError) as wrong:
+            except _FAILURES as wrong:
                 count.wrong.append(f"{type(wrong).__name__}: {wrong}")
-                if len(count.wrong) >= 3:
-                    break
         print(f"{victim.name}: {sum(count.kills.values())} kills, {len(count.wrong)} wrong {count.wrong}", flush=True)
         return count
 
@@ -183,9 +186,9 @@ def _torment(number: int, folder: Path, data: Path, trained: Path, quick: bool) 
     return Tormentor(folder / f"lives {number}", number).torment(victim, kills)
 
 
-def torture(quick: bool = False, only: Sequence[str] = ()) -> dict[str, Any]:
-    """Kill everything, or only the commands of some names, and return the counts."""
-    started = time.monotonic()
+def torture(keep: Callable[[dict[str, Any]], object], quick: bool = False, only: Sequence[str] = ()) -> None:
+    """Kill everything, or only the commands of some names. keep: is given the counts of each as soon as it is done."""
+    head = {"command": COMMAND, "code": code_version(), "machine": machine()}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         data, trained = write_data(folder / "rows.csv"), folder / "trained"
@@ -197,28 +200,23 @@ def torture(quick: bool = False, only: Sequence[str] = ()) -> dict[str, Any]:
         shutil.copytree(trained / "other run" / "model", trained / "other")
         names = [victim.name for victim in _victims(data, trained, quick)]
         with ProcessPoolExecutor(AT_ONCE, multiprocessing.get_context("fork")) as pool:
-            enduring = None if only else pool.submit(endure, folder / "hard", data, trained)
-            asked = {
-                name: pool.submit(_torment, number, folder, data, trained, quick)
+            asked: dict[Future[Any], str] = {
+                pool.submit(_torment, number, folder, data, trained, quick): name
                 for number, name in enumerate(names)
                 if not only or name in only
             }
-            counts = {name: count.result() for name, count in asked.items()}
-            hardships = {} if enduring is None else enduring.result()
-    return {
-        "command": COMMAND + (" --quick" if quick else ""),
-        "code": code_version(),
-        "machine": machine(),
-        "seconds": round(time.monotonic() - started),
-        "commands": {name: count.to_json() | {"commit": code_version()["commit"]} for name, count in counts.items()},
-        "hardships": hardships,
-    }
+            if not only:
+                asked[pool.submit(endure, folder / "hard", data, trained)] = HARDSHIPS
+            for done in as_completed(asked):
+                if asked[done] == HARDSHIPS:
+                    keep({**head, "commands": {}, HARDSHIPS: done.result()})
+                else:
+                    keep({**head, "commands": {asked[done]: done.result().to_json()}, HARDSHIPS: {}})
 
 
-def merged(old: Mapping[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """Return results in which some commands were killed anew."""
-    seconds = old.get("seconds", 0) + new["seconds"]
-    return {**new, **old, "seconds": seconds, "commands": {**old.get("commands", {}), **new["commands"]}}
+def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Return results to which those of some commands, or hardships, are added; these take the place of older ones."""
+    return {**new, **{part: {**old.get(part, {}), **new[part]} for part in ("commands", HARDSHIPS)}}
 
 
 def wrong(content: Mapping[str, Any]) -> list[str]:
@@ -233,10 +231,17 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="some kills of a few commands; nothing is written")
     parser.add_argument("names", nargs="*", help="only these, into the same file; else all")
     asked, path = parser.parse_args(), Path("results") / TORTURE
-    found = torture(asked.quick, asked.names)
-    if not asked.quick:
-        old = json.loads(path.read_text(encoding="utf-8")) if asked.names and path.exists() else {}
-        write_json(path, merged(old, found))
+    found: dict[str, Any] = {"commands": {}, HARDSHIPS: {}}
+    if asked.names and path.exists():
+        found = json.loads(path.read_text(encoding="utf-8"))
+
+    def keep(new: dict[str, Any]) -> None:
+        nonlocal found
+        found = merged(found, new)
+        if not asked.quick:
+            write_json(path, found)
+
+    torture(keep, asked.quick, asked.names)
     for said in wrong(found):
         print(f"WRONG {said}")
     return 1 if wrong(found) else 0

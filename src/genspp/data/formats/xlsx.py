@@ -14,6 +14,7 @@ from genspp.data.formats.delimited import cell
 from genspp.data.limits import check_columns, check_unpacked
 from genspp.errors import DataError
 
+_ROWS = 1_048_576  # that Excel lets a sheet have
 _LONGEST = 32_767  # characters that Excel lets a cell hold
 _RETURN = "_x000D_"  # a carriage return in Excel's spelling; XML would make a line feed of it
 
@@ -83,7 +84,9 @@ def _lines(rows: Iterable[Sequence[Any]], name: str) -> list[list[str]]:
     """Return the cells of all rows, counting them: rows and cells that a sheet leaves out are filled in."""
     lines, size, cells = list[list[str]](), 0, 0
     for values in rows:
-        lines.append([_shown(value) for value in values])
+        if len(lines) >= _ROWS:
+            raise DataError(f"{name} has more than {_ROWS:,} rows, which Excel cannot have; save it again as .xlsx.")
+        lines.append(["" if value is None else _shown(value) for value in values])
         size, cells = size + sum(map(len, lines[-1])), cells + 1 + len(values)
         check_unpacked(name, size, cells)
     return lines
