@@ -122,7 +122,7 @@ def test_data_is_put_once(cluster, monkeypatch):
 def test_a_run_of_a_grid_that_fails_says_why(cluster, tmp_path):
     trial, file = Trial("table1", f"hatexplain:{tmp_path}", "fr", "sound", 1), tmp_path / "error.txt"
     assert asyncio.run(on_cluster(cluster)(trial, tmp_path / "runs", tmp_path / "out", file, None)) == 2
-    assert file.read_text().startswith(f"There is no {tmp_path / 'dataset.json'};")
+    assert file.read_text().startswith(f"There is no file {tmp_path / 'dataset.json'}.")
     assert list(tmp_path.iterdir()) == [file]
 
 

@@ -73,7 +73,7 @@ def test_two_builds_are_the_same_to_the_byte(tmp_path, monkeypatch):
     with tarfile.open(archive) as file:
         inside = {member.name.partition("/")[2] for member in file.getmembers()}
         assert {member.mtime for member in file.getmembers()} == {int(commit_time())}
-    assert {"pyproject.toml", "LICENSE", "README.md", "src/genspp/cli.py"} <= inside
+    assert {"pyproject.toml", "LICENSE", "README.md", "src/genspp/cli/__init__.py"} <= inside
 
 
 def commit_time() -> str:

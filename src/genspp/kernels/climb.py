@@ -15,9 +15,15 @@ from genspp.kernels.texts import Layout, Texts, forget, lay_out, lay_tokens
 
 
 class Frozen(NamedTuple):
-    """A predictor that shows the way: it is read, and gradients go back through it, but it does not change."""
+    """A predictor that shows the way: it is read, and gradients go back through it, but it does not change.
+
+    keep, soft, selected, skipping: as `texts_forward` has them; numba would compile that anew for literal ones.
+    """
 
     sizes: Sizes
+    keep: int
+    soft: bool
+    selected: bool
     skipping: bool
     weights: Floats
     space: Space
@@ -69,7 +75,8 @@ def _judge(groups: int, words: int, layout: Layout, table: Table, frozen: Frozen
     """Return a frozen predictor's loss at a mask, and write the gradient of the mask."""
     sizes, weights, space, logits, d_logits = frozen.sizes, frozen.weights, frozen.space, frozen.logits, frozen.d_logits
     texts_forward(
-        groups, words, 1, sizes, layout, table, weights, space, mask, False, True, frozen.skipping, logits
+        groups, words, frozen.keep, sizes, layout, table, weights, space, mask, frozen.soft, frozen.selected,
+        frozen.skipping, logits,
     )  # fmt: skip
     loss = task_loss(groups, sizes.outputs, logits, layout.labels, layout.shares, d_logits)
     texts_back(
@@ -106,7 +113,7 @@ def climb_steps(
         places = layout.first[groups]
         cells = places * WIDTH
         at = _lay_noise(chosen, texts, layout, uniform, at, begin, drawn.uniform)
-        tokens_forward(groups, words, 1, sizes, layout, table, steps.weights, space, drawn.margins, cells)
+        tokens_forward(groups, words, predictor.keep, sizes, layout, table, steps.weights, space, drawn.margins, cells)
         for cell in range(0, cells, WIDTH):
             store(drawn.margins, cell, load(drawn.margins, cell) * descent.sharpness)
         draw_mask(places, drawn.margins, drawn.uniform, layout.real, drawn.mask, drawn.slopes)

@@ -77,7 +77,18 @@ def _frozen(network: Network, weights: Weights, extent: Extent) -> Frozen:
     """Return a predictor that shows the way, with memory for steps of some extent."""
     sizes = network.sizes
     logits, d_logits = (floats(extent.groups * sizes.outputs * WIDTH) for _ in range(2))
-    return Frozen(sizes, network.skipping, pack(weights, kernel_order(sizes)), network.room(extent), logits, d_logits)
+    order = kernel_order(sizes)
+    return Frozen(
+        sizes,
+        1,
+        False,
+        network.selected,
+        network.skipping,
+        pack(weights, order),
+        network.room(extent),
+        logits,
+        d_logits,
+    )
 
 
 class _Stepping:
