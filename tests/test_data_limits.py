@@ -95,8 +95,8 @@ def test_a_document_outside_its_folder_is_not_inside(tmp_path):
 def test_a_value_that_a_parquet_file_holds_once_counts_as_often_as_it_is_named(small, tmp_path):
     pytest.importorskip("pyarrow")
     path = tmp_path / "t.parquet"
-    _parquet("a " * 2**15, 2)(path, 20)
+    _parquet("a " * 2**13, 2)(path, 40)
     with pytest.raises(DataError, match=r"unpacks to more than 131,072 bytes"):
         read(path)
-    _parquet("a " * 2**15, 2)(path, 2)
+    _parquet("a " * 2**13, 2)(path, 2)
     assert len(read_records(path)) == 1  # once it is not too much
