@@ -7,8 +7,9 @@ import threading
 import pytest
 
 from genspp.data import limits
+from genspp.data.records import read_records
 from genspp.errors import DataError
-from genspp.experiments.hostile import HOSTILE, read
+from genspp.experiments.hostile import HOSTILE, _parquet, read
 
 SMALL = {"FILE": 2**20, "LINE": 2**14, "COLUMNS": 50, "CELLS": 5_000, "UNPACKED": 2**17, "DIMENSIONS": 300}
 SIZES = {
@@ -89,3 +90,13 @@ def test_a_document_outside_its_folder_is_not_inside(tmp_path):
     inside = {name: limits.is_inside(tmp_path / "docs" / name, tmp_path / "docs")
               for name in ("d", "e", "../secret", "link", "loop", "a" * 5000, "\0")}  # fmt: skip
     assert [name for name, there in inside.items() if there] == ["d"]
+
+
+def test_a_value_that_a_parquet_file_holds_once_counts_as_often_as_it_is_named(small, tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "t.parquet"
+    _parquet("a " * 2**13, 2)(path, 40)
+    with pytest.raises(DataError, match=r"unpacks to more than 131,072 bytes"):
+        read(path)
+    _parquet("a " * 2**13, 2)(path, 2)
+    assert len(read_records(path)) == 1  # once it is not too much

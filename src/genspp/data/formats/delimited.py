@@ -8,6 +8,7 @@ rules are part of the text there. Blank lines are skipped. The line of a row is 
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from genspp.data.formats.base import FORMATS, Format, Row, Table, check_distinct
 from genspp.data.formats.text import decode
 from genspp.data.limits import LINE, check_columns
 
+_LINE_OF_TEXT = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 Line = tuple[int, list[str]]
 
 
@@ -69,17 +71,22 @@ def _delimiter(text: str) -> str:
     """Return the comma, unless the header has none and a semicolon or a tab parts it."""
     start = text.lstrip("\r\n")
     for delimiter in ",;\t":
-        header = next(csv.reader(io.StringIO(start, newline=""), delimiter=delimiter), [])
+        header = next(csv.reader(_split(start), delimiter=delimiter), [])
         if len(header) > 1:
             return delimiter
     return ","
+
+
+def _split(text: str) -> Iterator[str]:
+    """Return the lines with their ends, as a file opened with newline="" gives them, without a copy of it all."""
+    return (line[0] for line in _LINE_OF_TEXT.finditer(text))
 
 
 def _lines(text: str, delimiter: str, quoted: bool = True) -> tuple[list[Line], tuple[int, str] | None]:
     """Return the cells of all lines up to broken quotes, and the line and the complaint about these, if any."""
     csv.field_size_limit(LINE)  # its own limit of 131,072 characters is too short for a long text
     reader = csv.reader(
-        io.StringIO(text, newline=""),
+        _split(text),
         delimiter=delimiter,
         strict=True,
         quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,

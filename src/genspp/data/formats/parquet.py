@@ -9,7 +9,7 @@ from genspp.data.formats.base import FORMATS, Format, Row, Table, check_distinct
 from genspp.data.limits import check_columns, check_unpacked
 from genspp.errors import DataError
 
-_BATCH = 1000  # rows at a time
+_BATCH = 100  # rows at a time
 
 
 @FORMATS.register("parquet")
@@ -53,9 +53,10 @@ def _rows(file: Any, name: str) -> list[Row]:
     rows, size, columns = list[Row](), 0, max(1, file.metadata.num_columns)
     check_unpacked(name, _unpacked(file.metadata), file.metadata.num_rows * columns)
     for batch in file.iter_batches(_BATCH, use_threads=False):
-        size += batch.nbytes
-        check_unpacked(name, size, (len(rows) + batch.num_rows) * columns)
-        rows += [Row(number, plain(fields)) for number, fields in enumerate(batch.to_pylist(), start=len(rows) + 1)]
+        found = batch.to_pylist()  # in which a value that the file holds once, and names often, is there as often
+        size += max(batch.nbytes, sum(len(value) for row in found for value in row.values() if isinstance(value, str)))
+        check_unpacked(name, size, (len(rows) + len(found)) * columns)
+        rows += [Row(number, plain(fields)) for number, fields in enumerate(found, start=len(rows) + 1)]
     return rows
 
 
