@@ -21,13 +21,13 @@ HARMLESS = ["data", "toy", "--out", "toy.jsonl"]
 def test_a_process_ends_before_the_operation_that_it_is_told(tmp_path):
     place = tmp_path / "place"
     place.mkdir()
-    assert finish(Process(place, HARMLESS, 2))[0] == -signal.SIGKILL and left(place) == set()
-    assert finish(Process(place, HARMLESS, 3))[0] == -signal.SIGKILL
+    assert finish(Process(place, HARMLESS, 1))[0] == -signal.SIGKILL and left(place) == set()
+    assert finish(Process(place, HARMLESS, 2))[0] == -signal.SIGKILL
     (half,) = left(place)
     assert half.startswith(".toy.jsonl.")
     process = Process(place, HARMLESS)
     assert finish(process) == (0, "wrote toy.jsonl\n") and left(place) == {"toy.jsonl"}  # what was left is gone
-    assert len(process.times()) == 4  # the folder, what was left, the file, its name
+    assert len(process.times()) == 3  # what was left, the file, its name
 
 
 def test_a_command_is_killed_and_goes_on(tmp_path):
