@@ -71,10 +71,7 @@ def check(python: str, wheel: Path) -> dict[str, object]:
 def main() -> int:
     """Run as a program."""
     (wheel,) = (ROOT / "dist").glob("*.whl")
-    runs = []
-    for version, python in pythons().items():
-        runs.append(check(python, wheel))
-        print(f"Python {version}: {runs[-1]}", flush=True)
+    runs: list[dict[str, object]] = []
     content = {
         "command": "python tools/installed.py",
         "wheel": wheel.name,
@@ -82,7 +79,10 @@ def main() -> int:
         "system": platform.platform(),
         "runs": runs,
     }
-    (ROOT / "results" / "installed.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    for version, python in pythons().items():
+        runs.append(check(python, wheel))
+        print(f"Python {version}: {runs[-1]}", flush=True)
+        (ROOT / "results" / "installed.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     return max(int(str(run["code"])) for run in runs)
 
 
