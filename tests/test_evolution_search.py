@@ -13,7 +13,7 @@ from genspp.population.evaluator import Evaluation
 
 OBJECTIVE = PaperObjective(threshold=10.0)
 SETTINGS = {name: setting.default for name, setting in strategy_settings().items()}
-SETTINGS |= {"seed": 1, "population": 8, "generations": 100}
+SETTINGS |= {"seed": 1, "population": 8, "generations": 100, "climb_rate": 1e-2}
 VARIANTS = [("genetic", {}), ("genetic", {"reevaluate_elites": True}), ("guided", {}), ("sepcma", {})]
 every_search = pytest.mark.parametrize(
     ("name", "options"), VARIANTS, ids=lambda value: value if isinstance(value, str) else " ".join(value)

@@ -12,7 +12,7 @@ from conftest import sentences
 from genspp import GenSPP, Rationalizer
 from genspp.errors import DataError, NotFittedError, SettingsError
 from genspp.evolution.search import STRATEGIES
-from genspp.methods.evolving import make_evaluator
+from genspp.methods.evolving import climb_rate, make_evaluator
 from genspp.methods.recorder import Forgetful
 from genspp.population import evaluator
 from genspp.population.evaluator import Evaluation
@@ -341,3 +341,20 @@ def test_without_completeness_there_is_no_adversary(monkeypatch):
 def test_a_search_ends_when_it_stalls():
     model = small(generations=40, population=2, stall=1).fit(TEXTS, LABELS)
     assert len(model.history_) < 40
+
+
+@pytest.mark.parametrize(
+    ("options", "rate"),
+    [
+        ({}, 3e-3),  # from word lists in small steps
+        ({"label_columns": False}, 1e-2),
+        ({"start": "random"}, 1e-2),
+        ({"climb_rate": 0.5}, 0.5),
+    ],
+)
+def test_children_climb_from_word_lists_in_smaller_steps(options, rate):
+    class Pupil(GenSPP):
+        def _train(self, settings, lesson, recorder):
+            self.rate = climb_rate(settings, lesson)
+
+    assert Pupil(**options).fit(*sentences(40)).rate == rate

@@ -8,6 +8,7 @@ from genspp.population.evaluator import Evaluation, Terms
 
 _EPSILON = 1e-8  # eq. 8: keeps the fitness of a perfect individual finite
 _LEAST_GAP = 1e-3  # nats; where the full text tells less, there is nothing to divide by
+_DOUBT = 0.02  # of the full text's loss: where texts are open to doubt, two judges of one highlight differ by more
 _EVEN = 0.4  # what all of the full text's information costs a first generator that lacks it
 
 
@@ -75,11 +76,12 @@ class PaperObjective(Objective):
 
 @dataclass(frozen=True, slots=True)
 class EvidenceObjective(Objective):
-    """As small as possible, sufficient, complete: R + insufficiency max(0, loss - full - epsilon) + completeness C.
+    """As small as possible, sufficient, complete: R + insufficiency max(0, loss - full - free) + completeness C.
 
-    loss and full are nats per text, of the predictor behind the highlight and of one that sees the full text. C, what
-    is left over, is a share of the information that the full text gives: (chance - loss) / (chance - full), of the
-    adversary behind the rest. These mean the same on every data set: a text's right label has its chance divided by
+    loss and full are nats per text, of the predictor behind the highlight and of one that sees the full text; free,
+    what a highlight may lack, is epsilon, and more where the full text leaves much open. C, what is left over, is a
+    share of the information that the full text gives: (chance - loss) / (chance - full), of the adversary behind the
+    rest. These mean the same on every data set: a text's right label has its chance divided by
     e^(loss - full) where words are missing; and an adversary that knows as much as the full text has a share of 1.
     """
 
@@ -93,6 +95,11 @@ class EvidenceObjective(Objective):
     def gap(self) -> float:
         """The information that the full text gives, nats per text; where it gives none, next to nothing."""
         return max(self.chance - self.full, _LEAST_GAP)
+
+    @property
+    def free(self) -> float:
+        """What the predictor behind a highlight may lack at no cost, nats per text: no more than judges differ by."""
+        return self.epsilon + _DOUBT * max(0.0, self.full)
 
     @property
     def terms(self) -> Terms:
@@ -114,14 +121,14 @@ class EvidenceObjective(Objective):
         if not all(map(math.isfinite, losses)):
             return math.inf
         cost = evaluation.selection_rate
-        cost += self.insufficiency * max(0.0, evaluation.task_loss - self.full - self.epsilon)
+        cost += self.insufficiency * max(0.0, evaluation.task_loss - self.full - self.free)
         if self.completeness > 0:
             cost += self.completeness * max(0.0, self._share(evaluation.rest_loss))
         return cost
 
     def feasible(self, evaluation: Evaluation) -> bool:
-        """Tell whether the predictor behind the highlight lacks no more than epsilon."""
-        return evaluation.task_loss - self.full <= self.epsilon
+        """Tell whether the predictor behind the highlight lacks no more than is free."""
+        return evaluation.task_loss - self.full <= self.free
 
     def shares(self, evaluation: Evaluation) -> dict[str, float]:
         """Return the shares of the full text's information that predictor and, if there is one, adversary have.

@@ -22,7 +22,7 @@ from genspp.evolution.individuals import Genomes, Individuals
 from genspp.evolution.search import STRATEGIES, Ascent, Draw, Search, State
 from genspp.kernels.losses import exponentials
 from genspp.population.evaluator import Climb
-from genspp.settings import Setting, number, whole
+from genspp.settings import Setting, number, optional, whole
 from genspp.streams import Purpose, stream
 
 # The columns of a manner of climbing, and by how much (log-normally) a child's differs from its parent's.
@@ -42,7 +42,11 @@ class GuidedSearch(Search):
 
     own: ClassVar[dict[str, Setting]] = {
         "climb_steps": Setting(200, whole(1), "guided: Adam steps of a climb, at first"),
-        "climb_rate": Setting(1e-2, number(0, open_ends=True), "guided: their learning rate, at first"),
+        "climb_rate": Setting(
+            None,
+            optional(number(0, open_ends=True)),
+            "guided: their learning rate, at first; None: 0.003 where first generators know word lists, 0.01 elsewhere",
+        ),
         "pressure": Setting(0.4, number(0, open_ends=True), "guided: what selecting all tokens costs there, at first"),
         "stall": Setting(10, whole(1), "guided: generations without a better individual that end the search"),
     }

@@ -37,7 +37,7 @@ from genspp.experiments.recipe import Pupil
 from genspp.experiments.results import code_version, machine, peak_memory_mb
 from genspp.experiments.scale import Case, made_texts
 from genspp.files import write_json
-from genspp.methods.evolving import everything, initial_genomes, make_task, to_the_end
+from genspp.methods.evolving import climb_rate, everything, initial_genomes, make_task, to_the_end
 from genspp.methods.lesson import Lesson
 from genspp.population.compiled import CompiledEvaluator
 from genspp.population.evaluator import Climb, Task, Terms, Training
@@ -74,7 +74,7 @@ def bench_of() -> Bench:
     """Return what is measured; beliefs are left out, for they change no cost."""
     settings, lesson = heard(_SEARCHED)
     task = make_task(settings, lesson, settings["cell"])
-    steps, rate, pressure = (settings[name] for name in ("climb_steps", "climb_rate", "pressure"))
+    steps, rate, pressure = settings["climb_steps"], climb_rate(settings, lesson), settings["pressure"]
     climbs = [Climb(steps, rate, pressure, seed=i, judged=i) for i in range(INDIVIDUALS)]
     genomes = initial_genomes(0, INDIVIDUALS, task)
     return Bench(task, to_the_end(settings, lesson.train), genomes, climbs)

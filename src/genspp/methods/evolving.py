@@ -44,7 +44,7 @@ JUDGING: dict[str, Setting] = {
     "completeness": Setting(0.4, number(0), "evidence: what all that is left to the adversary costs; 0: none"),
     "insufficiency": Setting(10.0, number(0), "evidence: what a nat costs that the predictor lacks"),
     "epsilon": Setting(
-        0.01, number(0), "how much higher than that of the full text a highlight's loss may be", paper=0.05
+        0.01, number(0), "how much higher than that of the full text a highlight's loss may be, at least", paper=0.05
     ),
     "threshold": Setting(
         None,
@@ -76,6 +76,7 @@ JUDGING: dict[str, Setting] = {
 _LISTED, _CLIMBED, _RATE = 200, 300, 1e-2
 _SHARES = 0.02, 0.3  # of the tokens: the shortest and the longest word list that a first generator learns
 _PRESSURES = 0.1, 1.5  # the least and the most that one which climbs is under
+_FINE, _COARSE = 3e-3, 1e-2  # rates of climbs from word lists, which are good already, and from anywhere else
 
 
 def make_task(settings: dict[str, Any], lesson: Lesson, cell: Cell = "gru") -> Task:
@@ -255,7 +256,7 @@ def informed_genomes(
     several pressures, between the readers that no generator has touched.
     """
     genomes, seed = initial_genomes(settings["seed"], count, evaluator.task), settings["seed"]
-    listed = count // 2 if lesson.evidence is not None else 0
+    listed = count // 2 if knows_lists(settings, lesson) else 0
     climbs = [
         Climb(_LISTED if i < listed else _CLIMBED, _RATE, pressure, seed_of(seed, Purpose.CLIMB, 0, i))
         for i, pressure in enumerate([*_ladder(*_PRESSURES, listed), *_ladder(*_PRESSURES, count - listed)])
@@ -266,6 +267,16 @@ def informed_genomes(
         parts.append(evaluator.imitate(genomes[:listed], lists, climbs[:listed]))
     parts.append(evaluator.climb(genomes[listed:], climbs[listed:], terms))
     return np.concatenate(parts)
+
+
+def knows_lists(settings: dict[str, Any], lesson: Lesson) -> bool:
+    """Tell whether some of the first generators have learnt word lists."""
+    return settings["start"] == "informed" and lesson.evidence is not None
+
+
+def climb_rate(settings: dict[str, Any], lesson: Lesson) -> float:
+    """Return the rate that children climb at, at first: steps from a good list are small, lest they lead away."""
+    return float(settings["climb_rate"] or (_FINE if knows_lists(settings, lesson) else _COARSE))
 
 
 def descended(objective: Objective) -> EvidenceObjective:

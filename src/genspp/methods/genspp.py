@@ -21,6 +21,7 @@ from genspp.methods.base import METHODS, Rationalizer, logger
 from genspp.methods.evolving import (
     JUDGING,
     Judging,
+    climb_rate,
     descended,
     final_predictors,
     informed_genomes,
@@ -129,7 +130,8 @@ class GenSPP(Rationalizer):
                 genomes = informed_genomes(settings, count, lesson, evaluator, descended(objective).first_terms)
             return genomes if skewed is None else np.concatenate([genomes[:-1], skewed[None]])
 
-        search = STRATEGIES[settings["search"]](first, objective, settings, climb)
+        run = {**settings, "climb_rate": climb_rate(settings, lesson)}
+        search = STRATEGIES[settings["search"]](first, objective, run, climb)
         if state is not None:
             self.history_ = list(state.pop("history"))
             search.restore(state)
