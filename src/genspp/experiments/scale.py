@@ -139,7 +139,7 @@ def scale_table(content: Mapping[str, Any]) -> ResultTable | None:
         *(Column("Seconds", digits=0), Column("Memory, MB", digits=0)),
         *(Column(name, digits=1) for name in ("Clf-F1", "Full text", "TF-IDF + LR", "R")),
     )
-    notes = (("", f"All of `genspp train` but compiling, on {content['cores']} cores ({content['machine']['cpu']})."),)
+    notes = (("", f"Whole trainings, all compiled before, on {content['cores']} cores ({content['machine']['cpu']})."),)
     return ResultTable("Time by rows, tokens and classes, texts made for it", columns, rows, notes, corner="Data")
 
 
