@@ -53,7 +53,7 @@ scale: $(READY)
 bench-gradient: $(READY)
 	$(BIN)/python -m genspp.experiments.gradient_bench
 
-# What work on a cluster costs, and how far a search would scale, into results/ray.json; some ten minutes.
+# What work on a cluster costs, and how far a search would scale, into results/ray.json; some minutes.
 bench-ray: $(READY)
 	$(BIN)/python -m genspp.experiments.cluster_bench
 

@@ -349,6 +349,7 @@ def test_a_search_ends_when_it_stalls():
         ({}, 3e-3),  # from word lists in small steps
         ({"label_columns": False}, 1e-2),
         ({"start": "random"}, 1e-2),
+        ({"skew_epochs": 1, "skew_sigma": 0.05}, 1e-2),  # copies of a skewed generator know none
         ({"climb_rate": 0.5}, 0.5),
     ],
 )

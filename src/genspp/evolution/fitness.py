@@ -98,7 +98,7 @@ class EvidenceObjective(Objective):
 
     @property
     def free(self) -> float:
-        """What the predictor behind a highlight may lack at no cost, nats per text: no more than judges differ by."""
+        """What the predictor behind a highlight may lack at no cost, nats per text."""
         return self.epsilon + _DOUBT * max(0.0, self.full)
 
     @property

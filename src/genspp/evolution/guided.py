@@ -45,7 +45,7 @@ class GuidedSearch(Search):
         "climb_rate": Setting(
             None,
             optional(number(0, open_ends=True)),
-            "guided: their learning rate, at first; None: 0.003 where first generators know word lists, 0.01 elsewhere",
+            "guided: their learning rate, at first; None: by whether first generators know word lists",
         ),
         "pressure": Setting(0.4, number(0, open_ends=True), "guided: what selecting all tokens costs there, at first"),
         "stall": Setting(10, whole(1), "guided: generations without a better individual that end the search"),

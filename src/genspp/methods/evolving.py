@@ -271,7 +271,8 @@ def informed_genomes(
 
 def knows_lists(settings: dict[str, Any], lesson: Lesson) -> bool:
     """Tell whether some of the first generators have learnt word lists."""
-    return settings["start"] == "informed" and lesson.evidence is not None
+    copies = settings["skew_sigma"] is not None  # all are copies of a skewed one then
+    return settings["start"] == "informed" and not copies and lesson.evidence is not None
 
 
 def climb_rate(settings: dict[str, Any], lesson: Lesson) -> float:
