@@ -11,12 +11,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from genspp.data.corpus_vectors import KIND
 from genspp.data.encode import Encoded
 from genspp.data.vectors import UNKNOWN, Vectors, vocabulary
 from genspp.data.word_weights import word_weights
 from genspp.streams import frozen
 
 FOLDS = 5
+# What few texts tell of a word's contexts is mostly chance, and there are many such columns: predictors would learn them
+# by heart. A file of vectors has seen more.
+_LOUDER = 6.0
 _FOLD_SEED = 0
 
 
@@ -51,9 +55,10 @@ def inform(vectors: Vectors, keys: Sequence[Sequence[str]], labels: npt.NDArray[
     weights = _weights(known.words, keys, labels, classes, np.arange(len(keys)))
     parts = [_weights(known.words, keys, labels, classes, np.flatnonzero(fold != k)) for k in range(fold.max() + 1)]
     columns = [part if classes > 2 else part[:, 1:] for part in (weights, *parts)]
-    # As long as the other columns of the training words, where a word has any weight at all.
+    # As large as the other columns of the training words, or several times, where a word has any weight at all.
     size = np.sqrt((columns[0] ** 2).sum() / max(1, np.count_nonzero(columns[0])))
-    factor = float(known.table[[known.index[word] for word in words]].std()) / size if size > 0 else 1.0
+    others = (_LOUDER if vectors.kind == KIND else 1.0) * float(known.table[[known.index[word] for word in words]].std())
+    factor = others / size if size > 0 else 1.0
     tables = [np.concatenate([known.table, factor * part], axis=1).astype(np.float32) for part in columns]
     return Informed(replace(known, table=tables[0]), np.concatenate(tables), fold, weights)
 
