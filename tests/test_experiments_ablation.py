@@ -86,6 +86,7 @@ def test_every_variant_leaves_out_what_it_is_called_by():
         "labels": {"beliefs": False},
         "one-predictor": {"predictors": 1},
         "no-gradient": {"search": "genetic", "generations": 29},
+        "no-breeding": {"bred": 0.0},
         "random-start": {"start": "random"},
         "no-columns": {"label_columns": False},
         PAPERS: {
@@ -114,7 +115,7 @@ def test_what_a_data_set_does_not_have_is_not_taken_out_of_it():
 def test_runs_of_an_ablation():
     trials = expand("ablation", sources=["toy", "/a/tweets.jsonl"], seeds=2, spent={("tweets", 2): 181})
     names = [trial.name for trial in trials]
-    assert len(set(names)) == len(names) == 7 + 7 + 8 + 10
+    assert len(set(names)) == len(names) == 8 + 8 + 9 + 11
     assert "tweets-sound-genspp-no-gradient-seed2" in names and "tweets-sound-genspp-no-gradient-seed1" not in names
     last = trials[-1]
     assert last.settings["generations"] == 30 and last.file.parent == Path("ablation")

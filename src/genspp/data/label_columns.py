@@ -18,8 +18,8 @@ from genspp.data.word_weights import word_weights
 from genspp.streams import frozen
 
 FOLDS = 5
-# What few texts tell of a word's contexts is mostly chance, and there are many such columns: predictors would learn them
-# by heart. A file of vectors has seen more.
+# What a few texts tell of a word's contexts is mostly chance, and predictors would learn it by heart: columns that know
+# the labels are so many times as large. A file of vectors has seen more texts.
 _LOUDER = 6.0
 _FOLD_SEED = 0
 
@@ -57,8 +57,8 @@ def inform(vectors: Vectors, keys: Sequence[Sequence[str]], labels: npt.NDArray[
     columns = [part if classes > 2 else part[:, 1:] for part in (weights, *parts)]
     # As large as the other columns of the training words, or several times, where a word has any weight at all.
     size = np.sqrt((columns[0] ** 2).sum() / max(1, np.count_nonzero(columns[0])))
-    others = (_LOUDER if vectors.kind == KIND else 1.0) * float(known.table[[known.index[word] for word in words]].std())
-    factor = others / size if size > 0 else 1.0
+    wanted = (_LOUDER if vectors.kind == KIND else 1) * float(known.table[[known.index[word] for word in words]].std())
+    factor = wanted / size if size > 0 else 1.0
     tables = [np.concatenate([known.table, factor * part], axis=1).astype(np.float32) for part in columns]
     return Informed(replace(known, table=tables[0]), np.concatenate(tables), fold, weights)
 

@@ -9,6 +9,7 @@ from genspp.population.evaluator import Evaluation, Terms
 _EPSILON = 1e-8  # eq. 8: keeps the fitness of a perfect individual finite
 _LEAST_GAP = 1e-3  # nats; where the full text tells less, there is nothing to divide by
 _DOUBT = 0.02  # of the full text's loss: where texts are open to doubt, two judges of one highlight differ by more
+_MOST_FREE = 0.1  # of what the full text tells: where that is little, what may be lacking is less
 _EVEN = 0.4  # what all of the full text's information costs a first generator that lacks it
 
 
@@ -79,9 +80,9 @@ class EvidenceObjective(Objective):
     """As small as possible, sufficient, complete: R + insufficiency max(0, loss - full - free) + completeness C.
 
     loss and full are nats per text, of the predictor behind the highlight and of one that sees the full text; free,
-    what a highlight may lack, is epsilon, and more where the full text leaves much open. C, what is left over, is a
-    share of the information that the full text gives: (chance - loss) / (chance - full), of the adversary behind the
-    rest. These mean the same on every data set: a text's right label has its chance divided by
+    what a highlight may lack, is epsilon, more where the full text leaves much open, less where it tells little. C,
+    what is left over, is a share of the information that the full text gives: (chance - loss) / (chance - full), of the
+    adversary behind the rest. These mean the same on every data set: a text's right label has its chance divided by
     e^(loss - full) where words are missing; and an adversary that knows as much as the full text has a share of 1.
     """
 
@@ -99,7 +100,7 @@ class EvidenceObjective(Objective):
     @property
     def free(self) -> float:
         """What the predictor behind a highlight may lack at no cost, nats per text."""
-        return self.epsilon + _DOUBT * max(0.0, self.full)
+        return min(self.epsilon + _DOUBT * max(0.0, self.full), _MOST_FREE * self.gap)
 
     @property
     def terms(self) -> Terms:
