@@ -278,10 +278,10 @@ def board():
 
 def test_what_helps_is_said_to_help(board):
     assert difference_sentence(board, "no-adversary", "tweets") == (
-        "tweets: Clf-F1 +0.00 ± 0.00 (may be chance), Hl-F1 +43.75 ± 5.10 (helps), cost -0.110 ± 0.008 (helps)."
+        "tweets: Clf-F1 +0.00 ± 0.00 (may be chance), Hl-F1 +43.75 ± 15.53 (helps), cost -0.110 ± 0.025 (helps)."
     )
     sentence = difference_sentence(board, "no-readers", "tweets")
-    assert "Hl-F1 +0.00 ± 5.10 (may be chance), cost +0.100 ± 0.000 (hurts)" in sentence
+    assert "Hl-F1 +0.00 ± 15.53 (may be chance), cost +0.100 ± 0.000 (hurts)" in sentence
     assert "Hl-F1 +0.00 (one seed)" in difference_sentence(board, "gaps", "tweets")
     assert difference_sentence(board, "random-start", "tweets") == "tweets: not run yet."
     assert difference_sentence(board, "no-columns", "toy") == "Toy: not part of the recipe."

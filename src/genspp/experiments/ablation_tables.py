@@ -1,8 +1,10 @@
 """What an ablation's result files say: a table per data set, a paragraph per ingredient, and the curves."""
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from genspp.evaluation.significance import mean_interval
 from genspp.experiments.ablation import FULL_RECIPE, VARIANTS, variants_on
 from genspp.experiments.board import Board, metric_cell, over_seeds
 from genspp.experiments.curves import Curve, mean_curve
@@ -10,7 +12,7 @@ from genspp.experiments.findings import NOT_RUN
 from genspp.experiments.names import OURS, data_title
 from genspp.experiments.paper_tables import METRICS, SEEDS, Cells, run_notes
 from genspp.experiments.results import Result
-from genspp.report.result_table import Cell, Column, ResultTable, Row, mean_std
+from genspp.report.result_table import Cell, Column, ResultTable, Row
 
 PRESET = "sound"
 _SHOWN = ("clf_f1", "hl_f1", "selection_rate")
@@ -41,7 +43,6 @@ PANELS = {
     "hl_f1": "Hl-F1 on test rows, %",
     "selection_rate": "R on validation rows, %",
 }
-DEVIATIONS = 2  # of a difference over seeds: what is within may be chance
 
 
 def find(board: Board, data: str) -> dict[str, list[Result]]:
@@ -87,20 +88,19 @@ def difference_sentence(board: Board, variant: str, data: str) -> str:
         values = [(value(ours), value(theirs)) for ours, theirs in pairs]
         differences = [ours - theirs for ours, theirs in values if ours is not None and theirs is not None]
         if differences:
-            mean, spread = mean_std(differences)
-            deviation = f" ± {spread:.{digits}f}" if len(differences) > 1 else ""
-            parts.append(f"{name} {mean:+.{digits}f}{deviation} ({_verdict([sign * one for one in differences])})")
+            mean, half = mean_interval(differences)
+            interval = f" ± {half:.{digits}f}" if len(differences) > 1 else ""
+            parts.append(f"{name} {mean:+.{digits}f}{interval} ({_verdict(sign * mean, half)})")
     return f"{data_title(data)}: {', '.join(parts)}."
 
 
-def _verdict(gains: Sequence[float]) -> str:
-    """Say whether an ingredient helps, by what it gains at every seed."""
-    if len(gains) < 2:
+def _verdict(gain: float, half: float) -> str:
+    """Say whether an ingredient helps. half: what its mean gain may be off by."""
+    if math.isinf(half):
         return "one seed"
-    mean, spread = mean_std(gains)
-    if abs(mean) <= DEVIATIONS * spread or mean == 0:
+    if abs(gain) <= half:
         return "may be chance"
-    return "helps" if mean > 0 else "hurts"
+    return "helps" if gain > 0 else "hurts"
 
 
 def figure_name(data: str) -> str:

@@ -166,7 +166,6 @@ def _ablation(board: Board, image: Callable[[str, str], str]) -> dict[str, Any]:
 
     return {
         "ablated": ABLATED,
-        "deviations": ablation_tables.DEVIATIONS,
         "ingredients": [(name, variant.ingredient) for name, variant in VARIANTS.items() if variant.ingredient],
         "ingredient": lambda variant, data: ablation_tables.difference_sentence(board, variant, data),
         "curves": curves,
