@@ -22,6 +22,7 @@ from genspp.model.stopping import EarlyStopping
 from genspp.model.weights import form_of, sizes_of
 from genspp.population.climbing import Climber
 from genspp.population.evaluator import (
+    SHARPNESS,
     Climb,
     Evaluation,
     Judges,
@@ -274,7 +275,9 @@ class TrainablePredictor:
     def validate(self, texts: Texts, beliefs: npt.NDArray[np.float32] = _NOTHING) -> float:
         """Return the loss over all texts. beliefs: flat, what it is measured against; nothing: the labels."""
         order = np.argsort(-texts.span, kind="stable")
-        return float(validate(order, self._batch_size, texts, *self._shared, self._weights, beliefs))
+        losses = np.zeros(len(SHARPNESS))
+        given = order, self._batch_size, texts, *self._shared, self._weights, beliefs, SHARPNESS, losses
+        return float(validate(*given))
 
     def flat(self) -> Weights:
         """Return the weights in torch's order."""
