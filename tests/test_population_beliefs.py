@@ -9,8 +9,9 @@ from genspp.methods.evolving import beliefs
 from genspp.model.inference import classify_full_text
 from genspp.model.networks import Pair
 from genspp.model.weights import load_flat, on_kernels, weighed
+from genspp.population import compiled
 from genspp.population.compiled import CompiledEvaluator
-from genspp.population.evaluator import fresh_predictor
+from genspp.population.evaluator import SHARPNESS, Training, fresh_predictor
 from genspp.population.sequential import SequentialEvaluator
 from test_population_compiled import random_masks, random_task
 
@@ -44,6 +45,19 @@ def test_engines_agree(density):
     ours, right = (losses(engine(task, 1).judge(*masks, 3)) for engine in (CompiledEvaluator, SequentialEvaluator))
     assert ours == pytest.approx(right, abs=1e-4)
     assert ours != pytest.approx(losses(CompiledEvaluator(TASK, 1).judge(*masks, 3)), abs=1e-3)
+
+
+def test_a_judge_is_as_sure_of_itself_as_suits_it(monkeypatch):
+    # Without patience every sharpness measures the same judge, that of the last epoch, which knows its texts by heart.
+    sure = replace(TASK, training=Training(60, 16, learning_rate=0.03))
+    masks, task = random_masks(sure, 0.4), replace(sure, beliefs=drawn(sure))
+
+    def at(sharpness):
+        monkeypatch.setattr(compiled, "SHARPNESS", np.array(sharpness, np.float32))
+        return CompiledEvaluator(task, 1).judge(*masks, 3).predictor.task_loss
+
+    found = {value: at([value]) for value in SHARPNESS.tolist()}
+    assert at(SHARPNESS) == min(found.values()) < found[1.0]
 
 
 def test_predictors_that_are_kept_are_measured_against_labels():
