@@ -1,5 +1,7 @@
 """Columns of word vectors that know the labels: what a text reads was learnt without it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -60,8 +62,16 @@ def test_words_that_decide_say_so_and_others_do_not():
         weights = informed.weights[informed.vectors.index[word]]
         assert weights.argmax() == names.index(name)
         assert weights.max() > 3 * np.abs(informed.weights[informed.vectors.index["the"]]).max()
-    np.testing.assert_array_equal(informed.vectors.table[:, :-3], VECTORS.table)
     assert not informed.weights[: UNKNOWN + 1].any()  # padding and words that training has not seen say nothing
+
+
+@pytest.mark.parametrize(("kind", "contexts", "ratio"), [("corpus", 0.3, 6), ("glove:some", 1, 1)])
+def test_labels_are_louder_than_contexts_that_a_few_texts_tell_of(kind, contexts, ratio):
+    informed = inform(replace(VECTORS, kind=kind), KEYS, LABELS, 3)
+    own, labels = informed.vectors.table[:, :-3], informed.vectors.table[:, -3:]
+    np.testing.assert_allclose(own, contexts * VECTORS.table, rtol=1e-6)
+    size = np.sqrt((labels**2).sum() / np.count_nonzero(labels))
+    assert size / own[UNKNOWN + 1 :].std() == pytest.approx(ratio, rel=1e-3)
 
 
 def test_two_classes_have_one_column():

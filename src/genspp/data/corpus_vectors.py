@@ -14,7 +14,6 @@ from genspp.streams import frozen
 KIND = "corpus"
 DIMENSIONS = 50
 _WORD_SEED = 0
-_DEVIATION = 0.3  # of all numbers of a table
 _SPARE, _ROUNDS = 10, 8  # singular vectors that are found beside the wanted ones, to find these sooner
 
 
@@ -85,7 +84,7 @@ def from_corpus(
     otherwise drown the rest, and words that decide between classes stand in similar contexts. For the same
     reason every word gets a fixed random direction of its own, `noise` long where the context part is sqrt(1
     - noise^2): words that fill the same slot of the same sentences have equal contexts, and nothing could
-    tell them apart.
+    tell them apart. The whole table has standard deviation 1.
     """
     words = vocabulary(keys)
     matrix = _ppmi(_cooccurrence(keys, {word: i for i, word in enumerate(words)}, window))
@@ -95,4 +94,4 @@ def from_corpus(
         contexts[:, : left.shape[1]] = left
     own = frozen(_WORD_SEED).random_sample(contexts.shape) - 0.5
     rows = np.sqrt(1 - noise**2) * _unit(contexts) + noise * _unit(own)
-    return with_frame(words, _DEVIATION / rows.std() * rows, KIND)
+    return with_frame(words, rows / rows.std(), KIND)

@@ -18,9 +18,9 @@ from genspp.data.word_weights import word_weights
 from genspp.streams import frozen
 
 FOLDS = 5
-# What a few texts tell of a word's contexts is mostly chance, and predictors would learn it by heart: columns that know
-# the labels are so many times as large. A file of vectors has seen more texts.
-_LOUDER = 6.0
+# What a few texts tell of a word's contexts is mostly chance, and predictors would learn it by heart. So columns that
+# were made from the training texts are made smaller, and those that know the labels larger. A file has seen more texts.
+_CONTEXTS, _LABELS = 0.3, 1.8
 _FOLD_SEED = 0
 
 
@@ -55,11 +55,12 @@ def inform(vectors: Vectors, keys: Sequence[Sequence[str]], labels: npt.NDArray[
     weights = _weights(known.words, keys, labels, classes, np.arange(len(keys)))
     parts = [_weights(known.words, keys, labels, classes, np.flatnonzero(fold != k)) for k in range(fold.max() + 1)]
     columns = [part if classes > 2 else part[:, 1:] for part in (weights, *parts)]
-    # As large as the other columns of the training words, or several times, where a word has any weight at all.
+    contexts, louder = (_CONTEXTS, _LABELS) if vectors.kind == KIND else (1.0, 1.0)
+    # As large as the other columns of the training words were, where a word has any weight at all.
     size = np.sqrt((columns[0] ** 2).sum() / max(1, np.count_nonzero(columns[0])))
-    wanted = (_LOUDER if vectors.kind == KIND else 1) * float(known.table[[known.index[word] for word in words]].std())
-    factor = wanted / size if size > 0 else 1.0
-    tables = [np.concatenate([known.table, factor * part], axis=1).astype(np.float32) for part in columns]
+    factor = float(known.table[[known.index[word] for word in words]].std()) / size if size > 0 else 1.0
+    own = contexts * known.table
+    tables = [np.concatenate([own, louder * factor * part], axis=1).astype(np.float32) for part in columns]
     return Informed(replace(known, table=tables[0]), np.concatenate(tables), fold, weights)
 
 

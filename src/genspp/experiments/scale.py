@@ -4,7 +4,8 @@
 
 trains with all defaults, one case after the other, on all cores, and writes results/scale.json, from which
 docs/results/cost.md takes its table. A text is drawn from 5,000 words, frequent ones more often; some of its words
-speak for its class, fewer for another one. What is compiled is compiled before, by the smallest case.
+speak for its class, fewer for another one. Test texts are further ones, as many as it takes to tell two scores apart.
+What is compiled is compiled before, by the smallest case.
 """
 
 import csv
@@ -32,6 +33,10 @@ _OWN, _MOST_OWN = (
     0.1,
     12,
 )  # the share of a text's words that speak for its class; of a long document not more than so many
+_TEST_TOKENS, _TEST_TEXTS = (
+    120_000,
+    (200, 2_000),
+)  # about so many tokens to be tested on; at least and at most so many texts
 _OTHER = 0.4  # as many times that, words speak for a class that is drawn
 
 
@@ -75,11 +80,14 @@ def made_texts(case: Case, seed: int = 0) -> list[tuple[str, str]]:
 
 def measure(case: Case, folder: Path) -> dict[str, Any]:
     """Train on a case in a process of its own; return its seconds, its memory and its figures."""
-    file, run = folder / "texts.csv", folder / "run"
-    with file.open("w", newline="", encoding="utf-8") as out:
-        writer = csv.writer(out)
-        writer.writerows([("text", "label"), *made_texts(case)])
-    asked = [sys.executable, "-c", _CHILD, "train", str(file), "--out", str(run), "--force", "--examples", "0"]
+    file, test, run = folder / "texts.csv", folder / "test.csv", folder / "run"
+    further = min(_TEST_TEXTS[1], max(_TEST_TEXTS[0], _TEST_TOKENS // case.tokens))
+    texts = made_texts(case._replace(rows=case.rows + further))
+    for path, rows in ((file, texts[: case.rows]), (test, texts[case.rows :])):
+        with path.open("w", newline="", encoding="utf-8") as out:
+            csv.writer(out).writerows([("text", "label"), *rows])
+    places = ["--test", str(test), "--out", str(run), "--force", "--examples", "0"]
+    asked = [sys.executable, "-c", _CHILD, "train", str(file), *places]
     started = time.monotonic()
     done = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=3600)
     seconds = time.monotonic() - started
@@ -87,6 +95,7 @@ def measure(case: Case, folder: Path) -> dict[str, Any]:
     steps = len((run / "log.jsonl").read_text(encoding="utf-8").splitlines())
     return {
         **case._asdict(),
+        "test_texts": further,
         "seconds": round(seconds, 1),
         "generations": steps,
         "peak_memory_mb": float(done.stdout.strip().splitlines()[-1]),
@@ -139,7 +148,10 @@ def scale_table(content: Mapping[str, Any]) -> ResultTable | None:
         *(Column("Seconds", digits=0), Column("Memory, MB", digits=0)),
         *(Column(name, digits=1) for name in ("Clf-F1", "Full text", "TF-IDF + LR", "R")),
     )
-    notes = (("", f"Whole trainings, all compiled before, on {content['cores']} cores ({content['machine']['cpu']})."),)
+    notes = (
+        ("", f"Whole trainings, all compiled before, on {content['cores']} cores ({content['machine']['cpu']})."),
+        ("", "Scores on further texts, 200 (of documents) to 2,000; predicting these is part of the time."),
+    )
     return ResultTable("Time by rows, tokens and classes, texts made for it", columns, rows, notes, corner="Data")
 
 
