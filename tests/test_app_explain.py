@@ -62,6 +62,9 @@ def test_a_row_may_have_no_label_and_no_list_for_one(opened, tmp_path):
     path.write_text('{"body": "a goal", "kind": ["x"]}\n')
     with pytest.raises(DataError, match="row 1: the label is "):
         explain_file(*opened, str(path), Columns())
+    path.write_text('{"body": "a goal", "kind": ["x"]}\n{"body": "a soup"}\n{"body": "tea", "kind": {}}\n')
+    with pytest.raises(DataError, match=r"has 2 rows that cannot be used:\n  row 1: .*\n  row 3: "):
+        explain_file(*opened, str(path), Columns())
 
 
 def test_a_text_per_line(opened, tmp_path, monkeypatch):

@@ -7,11 +7,12 @@ from genspp.app.predict import columns_of
 from genspp.app.runs import Run
 from genspp.data.columns import Columns, find_label
 from genspp.data.corpus import Corpus
+from genspp.data.faults import Faults
 from genspp.data.fields import label_text
 from genspp.data.records import read_unlabelled
 from genspp.data.rows import LINES, read_raw
 from genspp.data.sources import find_source
-from genspp.errors import DataError, GenSPPError
+from genspp.errors import GenSPPError
 from genspp.model.explainer import Explainer
 from genspp.model.rationale import Rationale
 
@@ -32,11 +33,13 @@ def explain_file(
         logger.warning(note)
     column, documents = find_label(raw, named.label, columns.label), list(given.corpus)
     if column is not None:
+        faults = Faults(raw.name, "row")
         for number, row in enumerate(given.rows):
             try:
                 documents[number] = replace(documents[number], label=label_text(row.get(column)))
             except ValueError as error:
-                raise DataError(f"{raw.name}, row {documents[number].id}: {error}.") from None
+                faults.add(int(documents[number].id), error)
+        faults.refuse()
     return model.explain(Corpus(tuple(documents), given.corpus.tokenizer))
 
 
