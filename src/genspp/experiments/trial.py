@@ -99,8 +99,9 @@ def _trained(trial: Trial, runs: Path, progress: Progress | None) -> dict[str, A
         "data": _data(trial, run.config["data"], settings["vectors"]),
         "metrics": {**outcome.metrics, **_function_words(trial, outcome.rationales)},
         "training": training,
-        "audit": audit_folder(run.folder).figures(),
         "predictions": predictions.to_json(),
+        # Audits are shown of the main comparison.
+        **({"audit": audit_folder(run.folder).figures()} if trial.benchmark == "table1" else {}),
         **(_followed(trial, run, data) if isinstance(run, FollowedRun) else {}),
     }
 
