@@ -86,7 +86,7 @@ def test_every_variant_leaves_out_what_it_is_called_by():
         "labels": {"beliefs": False},
         "one-predictor": {"predictors": 1},
         "no-gradient": {"search": "genetic", "generations": 29},
-        "no-breeding": {"bred": 0.0},
+        "breeding": {"bred": 1 / 3},
         "random-start": {"start": "random"},
         "no-columns": {"label_columns": False},
         PAPERS: {

@@ -5,13 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from genspp.methods.evolving import beliefs
+from genspp.methods.evolving import beliefs, full_text_judge, suiting_sharpness
 from genspp.model.inference import classify_full_text
 from genspp.model.networks import Pair
 from genspp.model.weights import load_flat, on_kernels, weighed
-from genspp.population import compiled
 from genspp.population.compiled import CompiledEvaluator
-from genspp.population.evaluator import SHARPNESS, Training, fresh_predictor
+from genspp.population.evaluator import Training, fresh_predictor
 from genspp.population.sequential import SequentialEvaluator
 from test_population_compiled import random_masks, random_task
 
@@ -47,17 +46,21 @@ def test_engines_agree(density):
     assert ours != pytest.approx(losses(CompiledEvaluator(TASK, 1).judge(*masks, 3)), abs=1e-3)
 
 
-def test_a_judge_is_as_sure_of_itself_as_suits_it(monkeypatch):
-    # Without patience every sharpness measures the same judge, that of the last epoch, which knows its texts by heart.
-    sure = replace(TASK, training=Training(60, 16, learning_rate=0.03))
-    masks, task = random_masks(sure, 0.4), replace(sure, beliefs=drawn(sure))
+def test_judges_are_as_sure_of_themselves_as_suits_that_of_full_texts():
+    # Trained for long, it knows its texts by heart, and is far too sure of others.
+    sure = replace(TASK, training=Training(60, 16, learning_rate=0.03), beliefs=drawn(TASK))
+    measured = {
+        sharpness: full_text_judge(CompiledEvaluator(replace(sure, sharpness=sharpness), 1), 3).task_loss
+        for sharpness in (1.0, 0.7, 0.5, 0.35)
+    }
+    assert suiting_sharpness(CompiledEvaluator(sure, 1), 3) == min(measured, key=measured.get) < 1
 
-    def at(sharpness):
-        monkeypatch.setattr(compiled, "SHARPNESS", np.array(sharpness, np.float32))
-        return CompiledEvaluator(task, 1).judge(*masks, 3).predictor.task_loss
 
-    found = {value: at([value]) for value in SHARPNESS.tolist()}
-    assert at(SHARPNESS) == min(found.values()) < found[1.0]
+def test_engines_agree_on_how_sure_a_judge_is():
+    masks, task = random_masks(TASK, 0.4), replace(TASK, beliefs=drawn(TASK), sharpness=0.5)
+    ours, right = (losses(engine(task, 1).judge(*masks, 3)) for engine in (CompiledEvaluator, SequentialEvaluator))
+    assert ours == pytest.approx(right, abs=1e-4)
+    assert ours != losses(CompiledEvaluator(replace(task, sharpness=1.0), 1).judge(*masks, 3))
 
 
 def test_predictors_that_are_kept_are_measured_against_labels():

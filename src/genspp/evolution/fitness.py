@@ -9,7 +9,7 @@ from genspp.population.evaluator import Evaluation, Terms
 _EPSILON = 1e-8  # eq. 8: keeps the fitness of a perfect individual finite
 _LEAST_GAP = 1e-3  # nats; where the full text tells less, there is nothing to divide by
 _DOUBT = 0.02  # of the full text's loss: where texts are open to doubt, two judges of one highlight differ by more
-_MOST_FREE = 0.1  # of what the full text tells: where that is little, what may be lacking is less
+_MOST_FREE = 0.15  # of what the full text tells: where that is little, what may be lacking is less
 _EVEN = 0.4  # what all of the full text's information costs a first generator that lacks it
 
 

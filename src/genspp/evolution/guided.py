@@ -1,12 +1,12 @@
 """Gradient proposes, fresh predictors dispose: the search of preset `sound`.
 
-Most children are their parent after a climb: some Adam steps of the generator, between the two predictors that judged
-the parent and that stay frozen. The others are bred: the mean of two parents, and a little noise. All are judged as
-everybody is, by predictors that they have never met. A gradient may follow a code that generator and predictor share; a
-fresh predictor does not know the code, so it does not survive.
+A child is its parent after a climb: some Adam steps of the generator, between the two predictors that judged the
+parent and that stay frozen. It is then judged as everybody is, by predictors that it has never met. A gradient may
+follow a code that generator and predictor share; a fresh predictor does not know the code, so it does not survive.
 
-How a child climbs (steps, rate, pressure to select little, noise of its masks) and mutates it inherits, changed a
-little, so that what works spreads.
+How a child climbs (steps, rate, pressure to select little, noise) it inherits, changed a little, so that what works
+spreads.
+Beside these children some may be bred, the mean of two parents with a little noise (`bred`; none by default).
 The best individual is judged again in every generation, and its evaluations are averaged: luck does not last. Of the
 descendants of one of the first individuals only some survive, so that a good start does not crowd out a better one.
 """
@@ -26,13 +26,13 @@ from genspp.population.evaluator import Climb
 from genspp.settings import Setting, number, optional, whole
 from genspp.streams import Purpose, stream
 
-# The columns of a manner of climbing and mutating, and by how much (log-normally) a child's differs from its parent's.
-PRESSURE, RATE, STEPS, TEMPERATURE, SIGMA = range(5)
-_CHANGE = np.array([0.4, 0.3, 0.4, 0.3, 0.4])
-_SIGMA = 0.005  # of the noise on genes, at first
+# The columns of a manner of climbing, and by how much (log-normally) a child's differs from its parent's.
+PRESSURE, RATE, STEPS, TEMPERATURE = range(4)
+_CHANGE = np.array([0.4, 0.3, 0.4, 0.3])
 _FEWEST, _MOST = 5, 600  # steps
 _COLDEST, _HOTTEST = 0.2, 5.0
-_AFRESH = 0.25  # the share of those children that climb between readers instead, which know no generator
+_SIGMA = 0.005  # of the noise on the genes of children that are bred
+_AFRESH = 0.25  # the share of the children that climb between readers instead, which know no generator
 _SPREAD = 2.0  # the first manners differ more
 _KIN = 0.5  # the share of the survivors that may descend from the same one of the first individuals
 _GAIN = 0.01  # of the cost: less is no improvement
@@ -50,7 +50,9 @@ class GuidedSearch(Search):
             "guided: their learning rate, at first; None: by whether first generators know word lists",
         ),
         "pressure": Setting(0.4, number(0, open_ends=True), "guided: what selecting all tokens costs there, at first"),
-        "bred": Setting(1 / 3, number(0, 1), "guided: share of the children that are bred and do not climb"),
+        "bred": Setting(
+            0.0, number(0, 1), "guided: children that do not climb but lie half-way between two parents, per individual"
+        ),
         "stall": Setting(10, whole(1), "guided: generations without a better individual that end the search"),
     }
 
@@ -61,7 +63,7 @@ class GuidedSearch(Search):
         if climb is None:
             raise SettingsError("the search 'guided' needs gradients; choose another one.")
         self._stream = stream(settings["seed"], Purpose.SEARCH)
-        self._manners = np.zeros((0, len(_CHANGE)))  # of the individuals; `_asked_manners`: of those asked for
+        self._manners = np.zeros((0, 4))  # of the individuals, and `_asked_manners` of those that were asked for
         self._asked_manners = self._manners
         self._founders = np.zeros(0, np.int64)  # which of the first individuals each descends from
         self._asked_founders = self._founders
@@ -75,29 +77,14 @@ class GuidedSearch(Search):
 
     def _propose(self) -> Genomes:
         """Return the first population; later children, and the best individual once more."""
+        first = np.array([*(self.settings[name] for name in ("pressure", "climb_rate", "climb_steps")), 1.0])
         if self.generation < 0:
             genomes = self.draw(2 * self.settings["population"])
-            first = [*(self.settings[name] for name in ("pressure", "climb_rate", "climb_steps")), 1.0, _SIGMA]
             self._asked_manners = self._changed(np.tile(first, (len(genomes), 1)), _SPREAD)
             self._asked_founders = np.arange(len(genomes))
             return genomes
-        children = self.settings["population"]
-        parents, others = self._stream.integers(len(self.individuals), size=(2, children))
-        manners, bred = self._changed(self._manners[parents]), round(self.settings["bred"] * children)
-        born = self._bred(parents[:bred], others[:bred], manners[:bred, SIGMA])
-        climbed = self._climbed(parents[bred:], manners[bred:])
-        self._asked_manners, self._asked_founders = manners, self._founders[parents]
-        return np.concatenate([born, climbed, self.individuals.genomes[:1]])
-
-    def _bred(
-        self, parents: npt.NDArray[np.int64], others: npt.NDArray[np.int64], sigmas: npt.NDArray[np.float64]
-    ) -> Genomes:
-        """Return children that lie half-way between two parents, with noise on every gene."""
-        middle = (self.individuals.genomes[parents] + self.individuals.genomes[others]) / 2
-        return (middle + sigmas[:, None] * self._stream.normal(size=middle.shape)).astype(np.float32)
-
-    def _climbed(self, parents: npt.NDArray[np.int64], manners: npt.NDArray[np.float64]) -> Genomes:
-        """Return children that have climbed from their parents, each in its manner."""
+        parents = self._stream.integers(len(self.individuals), size=self.settings["population"])
+        manners = self._changed(self._manners[parents])
         afresh = self._stream.random(len(parents)) < _AFRESH
         climbs = [
             Climb(
@@ -108,12 +95,16 @@ class GuidedSearch(Search):
                 judged=None if afresh[number] else int(self.individuals.seeds[parent]),
                 temperature=float(temperature),
             )
-            for number, (parent, (pressure, rate, steps, temperature, _)) in enumerate(
-                zip(parents, manners, strict=True)
-            )
+            for number, (parent, (pressure, rate, steps, temperature)) in enumerate(zip(parents, manners, strict=True))
         ]
         assert self.climb is not None
-        return self.climb(self.individuals.genomes[parents], climbs) if climbs else self.individuals.genomes[:0]
+        children = self.climb(self.individuals.genomes[parents], climbs)
+        bred = self._stream.integers(len(self.individuals), size=(2, round(self.settings["bred"] * len(parents))))
+        self._asked_manners = np.concatenate([manners, self._manners[bred[0]]])
+        self._asked_founders = self._founders[np.concatenate([parents, bred[0]])]
+        middle = self.individuals.genomes[bred].mean(axis=0)
+        noise = _SIGMA * self._stream.normal(size=middle.shape)
+        return np.concatenate([children, (middle + noise).astype(np.float32), self.individuals.genomes[:1]])
 
     def _learn(self, told: Individuals) -> None:
         """Average what the best individual was judged to be worth, and keep the best."""

@@ -41,7 +41,7 @@ VARIANTS = {
     "labels": Variant("Labels, not beliefs", "Judges measured against beliefs", {"beliefs": False}),
     "one-predictor": Variant("One predictor", "Committees of final and full-text predictors", {"predictors": 1}),
     "no-gradient": Variant("No gradient", "Children that climb by gradient", {"search": "genetic"}, equal=True),
-    "no-breeding": Variant("No breeding", "Children that are bred", {"bred": 0.0}),
+    "breeding": Variant("Bred children, too", "No children that are bred", {"bred": 1 / 3}),
     "random-start": Variant("Random start", "First generators that know the task", {"start": "random"}),
     "no-columns": Variant("No label columns", "Vectors that know the labels", {"label_columns": False}),
     PAPERS: Variant("Paper's fitness and operators", "All but the vectors", equal=True),

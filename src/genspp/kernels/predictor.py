@@ -7,9 +7,6 @@ history of a group stays in the nearest cache.
 
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from genspp.kernels.adam import Powers, adam
 from genspp.kernels.compile import inlined, kernel, routine
 from genspp.kernels.gru import Sizes, backward_prefix, forward, forward_prefix
@@ -32,8 +29,6 @@ from genspp.kernels.memory import (
 from genspp.kernels.network import begin, clear_sums, collect, run_group_back
 from genspp.kernels.space import Space, parts
 from genspp.kernels.texts import Layout, Texts, forget, lay_out
-
-Doubles = npt.NDArray[np.float64]
 
 
 class Prefix(NamedTuple):
@@ -138,14 +133,12 @@ def train_epoch(
 @kernel
 def validate(
     order: Longs, chunk: int, texts: Texts, class_weights: Floats, table: Table, sizes: Sizes, layout: Layout,
-    space: Space, prefix: Prefix, weights: Floats, beliefs: Floats, sharpness: Floats,
-    losses: Doubles,
+    space: Space, prefix: Prefix, weights: Floats, beliefs: Floats, sharpness: float,
 ) -> float:  # fmt: skip
     """Return the weighted mean cross-entropy over all rows of an order, best one that is sorted by span.
 
     beliefs: (texts, classes) the weight of every class of every text, 1 in all; nothing: those of the labels.
-    sharpness: what logits are multiplied by where there are beliefs; losses: takes the loss at each, the least is
-    returned.
+    sharpness: what logits are multiplied by where there are beliefs.
     """
     loss, mass, steps = 0.0, 0.0, _longest_lead(order, texts.lead)
     for row in order:
@@ -163,20 +156,14 @@ def validate(
         for group in range(-(-len(rows) // WIDTH)):
             _read(group, sizes, layout, weights, space, prefix, 0)
             if len(beliefs) > 0:
-                for number in range(len(sharpness)):
-                    losses[number] += _disbelief(
-                        group, len(rows), sizes.outputs, layout, prefix, beliefs, sharpness[number]
-                    )
+                loss += _disbelief(group, len(rows), sizes.outputs, layout, prefix, beliefs, sharpness)
                 continue
             labels, shares = load(layout.labels, group * WIDTH), load(layout.shares, group * WIDTH)
             found += cross_entropy(sizes.outputs, prefix.logits, 0, labels, shares, prefix.d_logits, 0)
         loss += found * share
         forget(count, layout)
     if len(beliefs) > 0:
-        least = losses[0]
-        for further in losses[1:]:
-            least = min(least, further)
-        return float(least)
+        return loss
     return loss / mass if mass > 0 else 0.0
 
 

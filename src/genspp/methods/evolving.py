@@ -76,6 +76,7 @@ JUDGING: dict[str, Setting] = {
 _LISTED, _CLIMBED, _RATE = 200, 300, 1e-2
 _SHARES = 0.02, 0.3  # of the tokens: the shortest and the longest word list that a first generator learns
 _PRESSURES = 0.1, 1.5  # the least and the most that one which climbs is under
+_SHARPNESS = 1.0, 0.7, 0.5, 0.35  # what the logits of judges may be multiplied by
 _FINE, _COARSE = 3e-3, 1e-2  # rates of climbs from word lists, which are good already, and from anywhere else
 
 
@@ -149,24 +150,59 @@ def judging(settings: dict[str, Any], lesson: Lesson, cell: Cell = "gru") -> Ite
         with closing(_evaluator(settings, replace(task, readers=None))) as first:
             full_text = full_text_predictors(settings, first)
         task = replace(task, beliefs=beliefs(task, [trained.weights for trained in full_text]))
+        with closing(_evaluator(settings, task)) as evaluator:
+            task = replace(task, sharpness=suiting_sharpness(evaluator, settings["seed"]))
+            if task.sharpness == evaluator.task.sharpness:
+                yield Judging(evaluator, full_text)
+                return
     with closing(_evaluator(settings, task)) as evaluator:
         yield Judging(evaluator, full_text)
 
 
 def beliefs(task: Task, predictors: Sequence[Weights]) -> npt.NDArray[np.float32]:
     """Return what predictors that see every token believe of validation texts in the mean, weighted, 1 in all."""
+    total = np.zeros((len(task.val), task.shape.classes))
+    for weights in predictors:
+        total += _probabilities(_full_text_logits(task, weights))
+    weighted = total * task.class_weights
+    return np.asarray(weighted / weighted.sum(), np.float32)
+
+
+def suiting_sharpness(evaluator: Evaluator, seed: int) -> float:
+    """Return what the logits of the full text's judge are best multiplied by.
+
+    Beliefs are those of several predictors in the mean, and a single one that is as right is surer of itself. Where
+    texts are few and classes many, it would look worse than chance by that.
+    """
+    task = evaluator.task
+    assert task.beliefs is not None
+    logits = _full_text_logits(task, full_text_judge(evaluator, seed).weights)
+    losses = [
+        -float((task.beliefs * logarithms(_probabilities(sharpness * logits).ravel()).reshape(logits.shape)).sum())
+        for sharpness in _SHARPNESS
+    ]
+    return _SHARPNESS[int(np.argmin(losses))]
+
+
+def full_text_judge(evaluator: Evaluator, seed: int) -> TrainedPredictor:
+    """Train the judge behind full texts."""
+    return evaluator.judge(*everything(evaluator.task), seed_of(seed, Purpose.FULL_TEXT)).predictor
+
+
+def _full_text_logits(task: Task, weights: Weights) -> npt.NDArray[np.float64]:
+    """Return what a predictor that sees every token says of validation texts, (texts, classes)."""
     table, (rows,) = prepare(task.vectors, task.shape.classes, task.val)
     network = Network(form_of(task.predictor()), table)
     batch = Batch.of_all(rows, task.class_weights, task.shape.hidden)
-    everything, total = batch.from_tokens(np.ones(len(task.val.ids))), np.zeros((len(task.val), task.shape.classes))
-    for weights in predictors:
-        with flushed():
-            logits = network.texts(batch, pack(weights, kernel_order(network.sizes)), everything, keep=False)
-        found = batch.by_text(logits, network.sizes.outputs).astype(np.float64)
-        powers = exponentials((found - found.max(axis=1, keepdims=True)).ravel()).reshape(found.shape)
-        total += powers / powers.sum(axis=1, keepdims=True)
-    weighted = total * task.class_weights
-    return np.asarray(weighted / weighted.sum(), np.float32)
+    with flushed():
+        packed, seen = pack(weights, kernel_order(network.sizes)), batch.from_tokens(np.ones(len(task.val.ids)))
+        logits = network.texts(batch, packed, seen, keep=False)
+    return batch.by_text(logits, network.sizes.outputs).astype(np.float64)
+
+
+def _probabilities(logits: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    powers = exponentials((logits - logits.max(axis=1, keepdims=True)).ravel()).reshape(logits.shape)
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
 def train_final(
@@ -229,15 +265,14 @@ def make_objective(settings: dict[str, Any], evaluator: Evaluator) -> Objective:
     """Return the objective; what it measures highlights against is what full-text predictors reach."""
     task, seed = evaluator.task, settings["seed"]
     if settings["objective"] == "evidence":
-        full = evaluator.judge(*everything(task), seed_of(seed, Purpose.FULL_TEXT)).predictor.task_loss
+        full = full_text_judge(evaluator, seed).task_loss
         weights = (settings[name] for name in ("completeness", "insufficiency", "epsilon"))
         return EvidenceObjective(task.chance, full, *weights)
     # By `decimal`, whose logarithm is the same on every machine.
     scale = float(Decimal(task.shape.classes).ln()) if settings["normalise_loss"] else 1.0
     threshold = settings["threshold"]
     if threshold is None:
-        trained = evaluator.judge(*everything(task), seed_of(seed, Purpose.FULL_TEXT)).predictor
-        threshold = trained.task_loss / scale + settings["epsilon"]
+        threshold = full_text_judge(evaluator, seed).task_loss / scale + settings["epsilon"]
     return PaperObjective(threshold, scale, settings["graded_failures"])
 
 

@@ -22,7 +22,6 @@ from genspp.model.stopping import EarlyStopping
 from genspp.model.weights import form_of, sizes_of
 from genspp.population.climbing import Climber
 from genspp.population.evaluator import (
-    SHARPNESS,
     Climb,
     Evaluation,
     Judges,
@@ -264,6 +263,7 @@ class TrainablePredictor:
         self._weights = pack(flat, self._order)
         self.gradient, self._moments, self._squares = (np.zeros_like(self._weights) for _ in range(3))
         self._powers, self._rates = np.ones(2), np.full_like(self._weights, training.learning_rate)
+        self._sharpness = float(task.sharpness)
         self._batch_size = int(training.batch_size)  # numpy's number would be compiled for anew
         self._shared = (np.array(task.class_weights, np.float32), table, self.sizes, *memory)
 
@@ -275,9 +275,7 @@ class TrainablePredictor:
     def validate(self, texts: Texts, beliefs: npt.NDArray[np.float32] = _NOTHING) -> float:
         """Return the loss over all texts. beliefs: flat, what it is measured against; nothing: the labels."""
         order = np.argsort(-texts.span, kind="stable")
-        losses = np.zeros(len(SHARPNESS))
-        given = order, self._batch_size, texts, *self._shared, self._weights, beliefs, SHARPNESS, losses
-        return float(validate(*given))
+        return float(validate(order, self._batch_size, texts, *self._shared, self._weights, beliefs, self._sharpness))
 
     def flat(self) -> Weights:
         """Return the weights in torch's order."""

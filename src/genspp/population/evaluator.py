@@ -23,7 +23,6 @@ from genspp.streams import Purpose, stream
 
 Adversary = Literal["none", "gaps", "packed"]
 
-SHARPNESS = np.array([1.0, 0.7, 0.5, 0.35], np.float32)  # what a judge's logits may be multiplied by
 _READER_STEPS, _READER_PATIENCE, _READER_RATE = 4000, 600, 1e-2  # batches, and Adam's rate
 
 
@@ -51,9 +50,8 @@ class Task:
     adversary: whether a second predictor is trained on the unselected tokens, and what it sees: where the gaps are
     (`gaps`) or the tokens alone (`packed`). readers: the seed of the weights that all judges start from, trained on
     random highlights; None: each starts from weights of its own. beliefs: (validation texts, classes) float32, what
-    judges are measured against: how much every class of a text weighs, 1 in all; None: the labels. Beliefs are the mean
-    of several predictors', so a single judge that is as right is surer of itself: it is measured as if it were as sure
-    as suits it (`SHARPNESS`).
+    judges are measured against: how much every class of a text weighs, 1 in all; None: the labels. sharpness: what a
+    judge's logits are multiplied by then.
     """
 
     shape: Shape
@@ -68,6 +66,7 @@ class Task:
     adversary: Adversary = "none"
     readers: int | None = None
     beliefs: npt.NDArray[np.float32] | None = None
+    sharpness: float = 1.0
 
     def generator(self) -> Generator:
         """Return an untrained generator; a genome is all its weights."""

@@ -23,7 +23,6 @@ from genspp.model.networks import Predictor, one_thread
 from genspp.model.stopping import EarlyStopping
 from genspp.model.weights import flatten, load_flat
 from genspp.population.evaluator import (
-    SHARPNESS,
     Climb,
     Evaluation,
     Judges,
@@ -242,16 +241,14 @@ class SequentialEvaluator:
         self, predictor: Predictor, mask: Mask, beliefs: npt.NDArray[np.float32] | None = None
     ) -> float:
         total = weight = 0.0
-        sharpness = torch.from_numpy(SHARPNESS)[:, None, None]
-        disbelief = torch.zeros(len(SHARPNESS))
         for rows in self.task.val.batches():
             logits, labels = self._forward(predictor, self.task.val, mask, rows)
             if beliefs is not None:  # these weigh 1 in all
-                disbelief -= (torch.from_numpy(beliefs[rows]) * (sharpness * logits).log_softmax(2)).sum((1, 2))
+                total -= float((torch.from_numpy(beliefs[rows]) * (self.task.sharpness * logits).log_softmax(1)).sum())
                 continue
             total += float(F.cross_entropy(logits, labels, self._class_weights, reduction="sum"))
             weight += float(self._class_weights[labels].sum())
-        return total / weight if beliefs is None else float(disbelief.min())
+        return total / weight if beliefs is None else total
 
     def _forward(
         self, predictor: Predictor, data: Encoded, mask: Mask, rows: npt.NDArray[np.int64]
