@@ -19,8 +19,9 @@ from genspp.streams import frozen
 
 FOLDS = 5
 # What a few texts tell of a word's contexts is mostly chance, and predictors would learn it by heart. So columns that
-# were made from the training texts are made smaller, and those that know the labels larger. A file has seen more texts.
-_CONTEXTS, _LABELS = 0.3, 1.8
+# were made from the training texts are made small, and those that know the labels are larger than they: how small, and
+# how many times as large. A file of vectors has seen more texts.
+_SMALL, _LOUDER = 0.3, 6.0
 _FOLD_SEED = 0
 
 
@@ -49,18 +50,25 @@ class Informed:
 
 def inform(vectors: Vectors, keys: Sequence[Sequence[str]], labels: npt.NDArray[np.int32], classes: int) -> Informed:
     """Add columns to vectors: one per class, or one for two classes; and a row for every training word without one."""
+    small = replace(vectors, table=_SMALL * vectors.table) if vectors.kind == KIND else vectors
+    return inform_again(small, keys, labels, classes)
+
+
+def inform_again(
+    vectors: Vectors, keys: Sequence[Sequence[str]], labels: npt.NDArray[np.int32], classes: int
+) -> Informed:
+    """Add the columns to what is left of a model's vectors without them."""
     words = vocabulary(keys)
     known = _with_rows(vectors, words)
     fold = _folds(labels)
     weights = _weights(known.words, keys, labels, classes, np.arange(len(keys)))
     parts = [_weights(known.words, keys, labels, classes, np.flatnonzero(fold != k)) for k in range(fold.max() + 1)]
     columns = [part if classes > 2 else part[:, 1:] for part in (weights, *parts)]
-    contexts, louder = (_CONTEXTS, _LABELS) if vectors.kind == KIND else (1.0, 1.0)
-    # As large as the other columns of the training words were, where a word has any weight at all.
+    # As large as the other columns of the training words, or several times, where a word has any weight at all.
     size = np.sqrt((columns[0] ** 2).sum() / max(1, np.count_nonzero(columns[0])))
-    factor = float(known.table[[known.index[word] for word in words]].std()) / size if size > 0 else 1.0
-    own = contexts * known.table
-    tables = [np.concatenate([own, louder * factor * part], axis=1).astype(np.float32) for part in columns]
+    wanted = (_LOUDER if vectors.kind == KIND else 1) * float(known.table[[known.index[word] for word in words]].std())
+    factor = wanted / size if size > 0 else 1.0
+    tables = [np.concatenate([known.table, factor * part], axis=1).astype(np.float32) for part in columns]
     return Informed(replace(known, table=tables[0]), np.concatenate(tables), fold, weights)
 
 

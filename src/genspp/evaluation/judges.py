@@ -13,7 +13,7 @@ import torch
 
 from genspp.data.corpus import Corpus, Splits
 from genspp.data.encode import Encoded
-from genspp.data.label_columns import inform
+from genspp.data.label_columns import inform_again
 from genspp.evaluation.made_texts import Marked
 from genspp.methods.arguments import class_numbers, class_weights
 from genspp.methods.base import Rationalizer
@@ -105,7 +105,7 @@ def subject_of(model: Rationalizer, splits: Splits) -> Subject:
     if settings["label_columns"]:
         columns = len(model.classes_) if len(model.classes_) > 2 else 1
         plain = replace(model.vectors_, table=table[:, :-columns])
-        informed = inform(plain, splits.train.keys(splits.tokenizer), train.labels, len(model.classes_))
+        informed = inform_again(plain, splits.train.keys(splits.tokenizer), train.labels, len(model.classes_))
         train, table = informed.for_training(train), np.concatenate([table, informed.table[len(table) :]])
     own = model.model_
     pair = Pair(torch.from_numpy(table), own.generator, own.predictor, own.sampled, own.share).eval()

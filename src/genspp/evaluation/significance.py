@@ -25,6 +25,7 @@ from genspp.streams import Purpose, stream
 Floats = npt.NDArray[np.float64]
 
 EXACT_WORK = 300_000_000  # additions, about a second; beyond it (some 150 runs) the distribution is sampled
+CONFIDENCE = 0.95  # of an interval of a mean
 SAMPLES = 100_000  # random deals, by the thousand
 CHUNK = 4_000_000  # draws of the bootstrap held in memory at once
 
@@ -40,7 +41,7 @@ class Bootstrap:
     resamples: int
 
 
-def mean_interval(differences: Sequence[float], confidence: float = 0.95) -> tuple[float, float]:
+def mean_interval(differences: Sequence[float]) -> tuple[float, float]:
     """Return the mean of paired differences and half the width of its confidence interval, by Student's t.
 
     >>> [round(value, 3) for value in mean_interval([1.0, 2.0, 3.0])]
@@ -52,7 +53,7 @@ def mean_interval(differences: Sequence[float], confidence: float = 0.95) -> tup
     if len(values) < 2:
         return float(values.mean()), math.inf
     error = float(values.std(ddof=1)) / math.sqrt(len(values))
-    return float(values.mean()), float(t.ppf((1 + confidence) / 2, len(values) - 1)) * error
+    return float(values.mean()), float(t.ppf((1 + CONFIDENCE) / 2, len(values) - 1)) * error
 
 
 def rank_sum(a: Sequence[float], b: Sequence[float]) -> float:

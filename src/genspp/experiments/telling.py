@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from genspp.evaluation.significance import CONFIDENCE
 from genspp.experiments import (
     ablation_tables,
     claim,
@@ -166,6 +167,7 @@ def _ablation(board: Board, image: Callable[[str, str], str]) -> dict[str, Any]:
 
     return {
         "ablated": ABLATED,
+        "confidence": round(100 * CONFIDENCE),
         "ingredients": [(name, variant.ingredient) for name, variant in VARIANTS.items() if variant.ingredient],
         "ingredient": lambda variant, data: ablation_tables.difference_sentence(board, variant, data),
         "curves": curves,
