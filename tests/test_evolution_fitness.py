@@ -90,3 +90,9 @@ def test_where_the_full_text_tells_nothing_no_cost_explodes():
     assert lost.gap == pytest.approx(1e-3)
     assert math.isfinite(lost.cost(Evaluation(1.0, 0.1, 1.0))) and math.isfinite(lost.terms.rest)
     assert lost.shares(Evaluation(1.0, 0.1, 1.0)) == {}  # there is nothing to have a share of
+
+
+@pytest.mark.parametrize(("full", "free"), [(0.0, 0.01), (0.5, 0.02), (0.6, 0.15 * 0.1), (0.8, 0.15 * 1e-3)])
+def test_what_may_be_lacking_grows_with_doubt_and_is_a_share_of_what_texts_tell_at_most(full, free):
+    objective = EvidenceObjective(chance=0.7, full=full, completeness=0.4, insufficiency=10.0, epsilon=0.01)
+    assert objective.free == pytest.approx(free)

@@ -58,10 +58,8 @@ def test_the_model_that_is_kept_has_seen_all_rows(monkeypatch):
     words = ["good film", "bad film", "so good", "so bad"] * 25
     small = {"generations": 0, "population": 2, "min_steps": 5, "max_epochs": 2, "hidden": 8}
     GenSPP(seed=1, **small).fit(words, ["y", "n"] * 50)
-    assert [len(task.train) for task in tasks] in (
-        [40] * 2 + [80] * 2,  # full-text predictors first
-        [40] * 3 + [80] * 3,  # where judges are less sure of themselves, once more
-    )
+    rows = [len(task.train) for task in tasks]
+    assert rows == sorted(rows) and set(rows) == {40, 80}  # first those of the search, then all
 
 
 def test_an_update_takes_fewer_texts_where_they_are_long_or_few():

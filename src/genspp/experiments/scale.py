@@ -33,10 +33,7 @@ _OWN, _MOST_OWN = (
     0.1,
     12,
 )  # the share of a text's words that speak for its class; of a long document not more than so many
-_TEST_TOKENS, _TEST_TEXTS = (
-    120_000,
-    (200, 2_000),
-)  # about so many tokens to be tested on; at least and at most so many texts
+_TEST_TOKENS, _TEST_TEXTS = 120_000, (200, 2_000)  # about so many tokens to be tested on; least and most texts
 _OTHER = 0.4  # as many times that, words speak for a class that is drawn
 
 
@@ -150,7 +147,10 @@ def scale_table(content: Mapping[str, Any]) -> ResultTable | None:
     )
     notes = (
         ("", f"Whole trainings, all compiled before, on {content['cores']} cores ({content['machine']['cpu']})."),
-        ("", "Scores on further texts, 200 (of documents) to 2,000; predicting these is part of the time."),
+        (
+            "",
+            f"Scores on further texts, {_TEST_TEXTS[0]:,} (of documents) to {_TEST_TEXTS[1]:,}; predicting these is part of the time.",
+        ),
     )
     return ResultTable("Time by rows, tokens and classes, texts made for it", columns, rows, notes, corner="Data")
 
