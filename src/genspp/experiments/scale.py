@@ -145,12 +145,10 @@ def scale_table(content: Mapping[str, Any]) -> ResultTable | None:
         *(Column("Seconds", digits=0), Column("Memory, MB", digits=0)),
         *(Column(name, digits=1) for name in ("Clf-F1", "Full text", "TF-IDF + LR", "R")),
     )
+    fewest, most = _TEST_TEXTS
     notes = (
         ("", f"Whole trainings, all compiled before, on {content['cores']} cores ({content['machine']['cpu']})."),
-        (
-            "",
-            f"Scores on further texts, {_TEST_TEXTS[0]:,} (of documents) to {_TEST_TEXTS[1]:,}; predicting these is part of the time.",
-        ),
+        ("", f"Scores on further texts, {fewest:,} (of documents) to {most:,}; predicting these is part of the time."),
     )
     return ResultTable("Time by rows, tokens and classes, texts made for it", columns, rows, notes, corner="Data")
 
