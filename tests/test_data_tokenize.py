@@ -12,6 +12,7 @@ TEXTS = [
     "👍🏽 great 👨‍👩‍👧 ❤️!!",
     "tab\tnew\nline\r\n\u00a0nbsp\u2028sep\x00nul",
     "--- 'quoted' rock-'n'-roll- x_y",
+    "what the **** !!!!! can`t, don’t... ?!? 😂😂 €€€",
     "",
     "   ",
 ]
@@ -41,10 +42,33 @@ def test_spans_show_the_tokens_in_order_and_lose_nothing_visible(name, text):
         ("质量不错，iPhone很好", ["质", "量", "不", "错", "，", "iPhone", "很", "好"]),
         ("かに はが\u3099 한국어", ["か", "に", "は", "が\u3099", "한국어"]),
         ("สวัสดี", ["ส", "วั", "ส", "ดี"]),
+        ("what the ****!!! ...", ["what", "the", "****", "!!!", "..."]),
+        ("can`t don’t isn´t `a` ?!", ["can`t", "don’t", "isn´t", "`", "a", "`", "?", "!"]),
+        ("😂😂 👍🏽👍🏽 €€ --", ["😂", "😂", "👍🏽", "👍🏽", "€€", "--"]),  # each picture says something
     ],
 )
 def test_words(text, tokens):
     assert Tokenizer("words")(text)[0] == tokens
+
+
+def test_words_of_earlier_versions_take_every_sign_for_a_token():
+    assert Tokenizer("signs")("can`t don't!!")[0] == ["can", "`", "t", "don't", "!", "!"]
+
+
+@pytest.mark.parametrize(
+    ("token", "key"),
+    [
+        ("Don’t", "don't"),
+        ("CAN`T", "can't"),
+        ("!!!!!", "!!!"),
+        ("!!", "!!"),
+        ("`", "`"),
+        ("ooo", "ooo"),
+        ("---", "---"),
+    ],
+)
+def test_how_words_are_looked_up(token, key):
+    assert Tokenizer("words").key(token) == key
 
 
 def test_spaces_and_characters():
@@ -53,7 +77,9 @@ def test_spaces_and_characters():
 
 
 def test_only_words_are_looked_up_in_lower_case():
-    assert [Tokenizer(name).key("ABC") for name in NAMES] == ["abc", "ABC", "ABC"]
+    assert {name: Tokenizer(name).key("ABC") for name in NAMES} == {
+        "words": "abc", "spaces": "ABC", "characters": "ABC", "signs": "abc"
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -64,5 +90,5 @@ def test_joined_tokens_stand_at_their_spans(name):
 
 
 def test_unknown_name():
-    with pytest.raises(SettingsError, match=r"'word'.*words, spaces, characters"):
+    with pytest.raises(SettingsError, match=r"'word'.*words, spaces, characters, signs"):
         Tokenizer("word")

@@ -85,6 +85,14 @@ def test_evidence_that_is_no_number_is_worst():
     assert alone.shares(Evaluation(0.2, 0.1)) == {"sufficiency": pytest.approx(1.0)}
 
 
+@pytest.mark.parametrize(("full", "price"), [(2.9, 5.0), (2.0, 5.0), (0.5, 12.5)])
+def test_a_nat_costs_more_where_texts_tell_several(full, price):
+    objective = EvidenceObjective(chance=3.0, full=full, completeness=0.0, insufficiency=5.0, epsilon=0.0)
+    assert objective.price == objective.terms.task == pytest.approx(price)
+    evaluation = Evaluation(full + objective.free + 0.1, 0.2)
+    assert objective.cost(evaluation) == pytest.approx(0.2 + price * 0.1)
+
+
 def test_where_the_full_text_tells_nothing_no_cost_explodes():
     lost = EvidenceObjective(chance=1.0, full=1.3, completeness=0.4, insufficiency=5.0, epsilon=0.02)
     assert lost.gap == pytest.approx(1e-3)

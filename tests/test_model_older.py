@@ -37,6 +37,11 @@ def test_a_model_of_0_1_0_says_what_it_said(folder, name):
     np.testing.assert_allclose(shares, [row["probabilities"] for row in said], atol=2e-6)
 
 
+def test_a_model_of_0_1_0_cuts_texts_as_it_did(folder):
+    tokens = open_explainer(folder / "genspp")[0].explain(["good!! can`t"])[0].tokens
+    assert tokens == ["good", "!", "!", "can", "`", "t"]
+
+
 @pytest.mark.parametrize("name", ["genspp", "fr"])
 def test_a_model_of_0_1_0_that_is_saved_again_is_one_of_this_version(folder, name, tmp_path):
     old = Rationalizer.load(folder / name)

@@ -77,10 +77,11 @@ class PaperObjective(Objective):
 
 @dataclass(frozen=True, slots=True)
 class EvidenceObjective(Objective):
-    """As small as possible, sufficient, complete: R + insufficiency max(0, loss - full - free) + completeness C.
+    """As small as possible, sufficient, complete: R + price max(0, loss - full - free) + completeness C.
 
-    loss and full are nats per text, of the predictor behind the highlight and of one that sees the full text; free,
-    what a highlight may lack, is epsilon, more where the full text leaves much open, less where it tells little. C,
+    loss and full are nats per text, of the predictor behind the highlight and of one that sees the full text; price,
+    what a nat costs, is insufficiency, more where texts tell several nats; free, what a highlight may lack, is epsilon,
+    more where the full text leaves much open, less where it tells little. C,
     what is left over, is a share of the information that the full text gives: (chance - loss) / (chance - full), of the
     adversary behind the rest. These mean the same on every data set: a text's right label has its chance divided by
     e^(loss - full) where words are missing; and an adversary that knows as much as the full text has a share of 1.
@@ -103,9 +104,14 @@ class EvidenceObjective(Objective):
         return min(self.epsilon + _DOUBT * max(0.0, self.full), _MOST_FREE * self.gap)
 
     @property
+    def price(self) -> float:
+        """What a nat costs that the predictor lacks: more where texts tell several, to keep many classes apart."""
+        return self.insufficiency * max(1.0, self.gap)
+
+    @property
     def terms(self) -> Terms:
         """What a climb descends."""
-        return Terms(self.insufficiency, self.completeness / self.gap, self.chance)
+        return Terms(self.price, self.completeness / self.gap, self.chance)
 
     @property
     def first_terms(self) -> Terms:
@@ -122,7 +128,7 @@ class EvidenceObjective(Objective):
         if not all(map(math.isfinite, losses)):
             return math.inf
         cost = evaluation.selection_rate
-        cost += self.insufficiency * max(0.0, evaluation.task_loss - self.full - self.free)
+        cost += self.price * max(0.0, evaluation.task_loss - self.full - self.free)
         if self.completeness > 0:
             cost += self.completeness * max(0.0, self._share(evaluation.rest_loss))
         return cost

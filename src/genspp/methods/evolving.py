@@ -42,7 +42,11 @@ JUDGING: dict[str, Setting] = {
         "evidence", one_of("evidence", "paper"), "small, sufficient and complete, or eq. 7 of the paper", "paper"
     ),
     "completeness": Setting(0.4, number(0), "evidence: what all that is left to the adversary costs; 0: none"),
-    "insufficiency": Setting(10.0, number(0), "evidence: what a nat costs that the predictor lacks"),
+    "insufficiency": Setting(
+        5.0,
+        number(0),
+        "evidence: what a nat costs that the predictor lacks, times the nats that texts tell, if above 1",
+    ),
     "epsilon": Setting(
         0.01, number(0), "how much higher than that of the full text a highlight's loss may be, at least", paper=0.05
     ),
@@ -59,7 +63,7 @@ JUDGING: dict[str, Setting] = {
     "beliefs": Setting(
         True,
         FLAG,
-        "measure their best epoch against what full-text predictors believe of texts, not the last against labels",
+        "measure their best epoch against what full-text predictors believe of texts, too, not the last against labels",
         paper=False,
     ),
     "batch_size": Setting(64, whole(1, MOST_AT_ONCE), "texts per update, fewer where they are long"),
@@ -77,6 +81,7 @@ _LISTED, _CLIMBED, _RATE = 200, 300, 1e-2
 _SHARES = 0.02, 0.3  # of the tokens: the shortest and the longest word list that a first generator learns
 _PRESSURES = 0.1, 1.5  # the least and the most that one which climbs is under
 _SHARPNESS = 1.0, 0.7, 0.5, 0.35  # what the logits of judges may be multiplied by
+_AS_GOOD = 1000  # validation texts: of as many, labels count as much as what predictors believe of them
 _FINE, _COARSE = 3e-3, 1e-2  # rates of climbs from word lists, which are good already, and from anywhere else
 
 
@@ -142,8 +147,8 @@ def judging(settings: dict[str, Any], lesson: Lesson, cell: Cell = "gru") -> Ite
     """Open a population engine on some rows, and close it.
 
     Where judges are measured against beliefs, predictors that see every token are trained first. What a text's label
-    adds to what they believe of it is chance, or what nobody could read out of its words; on a few hundred validation
-    texts that outweighs what a highlight lacks.
+    adds to what they believe of it is chance, or what nobody could read out of its words, or where they are wrong; on a
+    few hundred validation texts chance outweighs what a highlight lacks.
     """
     task, full_text = make_task(settings, lesson, cell), None
     if settings["beliefs"]:
@@ -160,11 +165,16 @@ def judging(settings: dict[str, Any], lesson: Lesson, cell: Cell = "gru") -> Ite
 
 
 def beliefs(task: Task, predictors: Sequence[Weights]) -> npt.NDArray[np.float32]:
-    """Return what predictors that see every token believe of validation texts in the mean, weighted, 1 in all."""
-    total = np.zeros((len(task.val), task.shape.classes))
+    """Return what predictors that see every token believe of validation texts in the mean, weighted, 1 in all.
+
+    Predictors may be wrong alike, labels are right in the mean: of many texts their labels count as well.
+    """
+    believed = np.zeros((len(task.val), task.shape.classes))
     for weights in predictors:
-        total += _probabilities(_full_text_logits(task, weights))
-    weighted = total * task.class_weights
+        believed += _probabilities(_full_text_logits(task, weights)) / len(predictors)
+    share = len(task.val) / (len(task.val) + _AS_GOOD)
+    labels = np.eye(task.shape.classes)[task.val.labels]
+    weighted = (share * labels + (1 - share) * believed) * task.class_weights
     return np.asarray(weighted / weighted.sum(), np.float32)
 
 

@@ -19,6 +19,7 @@ _GENSPP_BEFORE_3 = {
     "beliefs": False,
 }
 _GONE = "penalise_empty"
+_WORDS, _WORDS_BEFORE_4 = "words", "signs"  # what the tokenizer `words` was before a repeated sign was one token
 
 
 def from_format_1(config: Mapping[str, Any], weights: Arrays) -> tuple[dict[str, Any], Arrays]:
@@ -37,4 +38,5 @@ def from_format_1(config: Mapping[str, Any], weights: Arrays) -> tuple[dict[str,
 def completed(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of an older model as this version would have written them: it predicts as it did."""
     before = _BEFORE_3 | (_GENSPP_BEFORE_3 if method == "genspp" else {})
-    return before | {name: value for name, value in settings.items() if name != _GONE}
+    found = before | {name: value for name, value in settings.items() if name != _GONE}
+    return found | ({"tokenizer": _WORDS_BEFORE_4} if found.get("tokenizer") == _WORDS else {})
