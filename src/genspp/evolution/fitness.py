@@ -10,6 +10,7 @@ _EPSILON = 1e-8  # eq. 8: keeps the fitness of a perfect individual finite
 _LEAST_GAP = 1e-3  # nats; where the full text tells less, there is nothing to divide by
 _DOUBT = 0.02  # of the full text's loss: where texts are open to doubt, two judges of one highlight differ by more
 _MOST_FREE = 0.15  # of what the full text tells: where that is little, what may be lacking is less
+_CHEAPEST = 0.5  # of the price of a nat, where texts tell half a nat or less
 _EVEN = 0.4  # what all of the full text's information costs a first generator that lacks it
 
 
@@ -80,7 +81,7 @@ class EvidenceObjective(Objective):
     """As small as possible, sufficient, complete: R + price max(0, loss - full - free) + completeness C.
 
     loss and full are nats per text, of the predictor behind the highlight and of one that sees the full text; price,
-    what a nat costs, is insufficiency, more where texts tell several nats; free, what a highlight may lack, is epsilon,
+    what a nat costs, is insufficiency, less where texts tell less than one; free, what a highlight may lack, is epsilon,
     more where the full text leaves much open, less where it tells little. C,
     what is left over, is a share of the information that the full text gives: (chance - loss) / (chance - full), of the
     adversary behind the rest. These mean the same on every data set: a text's right label has its chance divided by
@@ -105,8 +106,8 @@ class EvidenceObjective(Objective):
 
     @property
     def price(self) -> float:
-        """What a nat costs that the predictor lacks: more where texts tell several, to keep many classes apart."""
-        return self.insufficiency * max(1.0, self.gap)
+        """What a nat costs that the predictor lacks: less where texts tell less than one, but half at least."""
+        return self.insufficiency * min(1.0, max(_CHEAPEST, self.gap))
 
     @property
     def terms(self) -> Terms:
