@@ -44,7 +44,8 @@ def test_nan_is_worst(loss, graded):
 
 
 # 0.016 and two hundredths of the full text's loss are free: 0.02.
-EVIDENCE = EvidenceObjective(chance=1.0, full=0.2, completeness=0.4, insufficiency=5.0, epsilon=0.016)
+# Of 0.8 nats that texts tell each costs 0.8 times 6.25: 5.
+EVIDENCE = EvidenceObjective(chance=1.0, full=0.2, completeness=0.4, insufficiency=6.25, epsilon=0.016)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +70,7 @@ def test_shares_feasibility_and_terms_of_evidence():
     shares = EVIDENCE.shares(Evaluation(0.4, 0.1, 0.8))
     assert shares == {"sufficiency": pytest.approx(0.75), "left_over": pytest.approx(0.25)}
     assert EVIDENCE.feasible(Evaluation(0.2199, 0.1, 1.0)) and not EVIDENCE.feasible(Evaluation(0.221, 0.1, 1.0))
-    assert EVIDENCE.terms == Terms(5.0, pytest.approx(0.4 / 0.8), 1.0)
+    assert EVIDENCE.terms == Terms(pytest.approx(5.0), pytest.approx(0.4 / 0.8), 1.0)
     assert EVIDENCE.first_terms == Terms(pytest.approx(0.4 / 0.8), pytest.approx(0.4 / 0.8), 1.0)
     assert EvidenceObjective(1.0, 0.2, 0.0, 5.0, 0.02).first_terms.task == pytest.approx(0.4 / 0.8)
 
@@ -85,9 +86,9 @@ def test_evidence_that_is_no_number_is_worst():
     assert alone.shares(Evaluation(0.2, 0.1)) == {"sufficiency": pytest.approx(1.0)}
 
 
-@pytest.mark.parametrize(("full", "price"), [(2.9, 5.0), (2.0, 5.0), (0.5, 12.5)])
-def test_a_nat_costs_more_where_texts_tell_several(full, price):
-    objective = EvidenceObjective(chance=3.0, full=full, completeness=0.0, insufficiency=5.0, epsilon=0.0)
+@pytest.mark.parametrize(("full", "price"), [(2.9, 5.0), (2.5, 5.0), (2.2, 8.0), (2.0, 10.0), (0.5, 10.0)])
+def test_a_nat_costs_less_where_texts_tell_less_than_one(full, price):
+    objective = EvidenceObjective(chance=3.0, full=full, completeness=0.0, insufficiency=10.0, epsilon=0.0)
     assert objective.price == objective.terms.task == pytest.approx(price)
     evaluation = Evaluation(full + objective.free + 0.1, 0.2)
     assert objective.cost(evaluation) == pytest.approx(0.2 + price * 0.1)

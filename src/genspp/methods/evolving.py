@@ -43,9 +43,7 @@ JUDGING: dict[str, Setting] = {
     ),
     "completeness": Setting(0.4, number(0), "evidence: what all that is left to the adversary costs; 0: none"),
     "insufficiency": Setting(
-        5.0,
-        number(0),
-        "evidence: what a nat costs that the predictor lacks, times the nats that texts tell, if above 1",
+        10.0, number(0), "evidence: what a nat costs that the predictor lacks; half of it where texts tell little"
     ),
     "epsilon": Setting(
         0.01, number(0), "how much higher than that of the full text a highlight's loss may be, at least", paper=0.05
