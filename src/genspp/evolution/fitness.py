@@ -83,8 +83,9 @@ class EvidenceObjective(Objective):
     loss and full are nats per text, of the predictor behind the highlight and of one that sees the full text; price,
     what a nat costs, is insufficiency, less where texts tell less than one; free, what a highlight may lack, is
     epsilon, more where the full text leaves much open, less where it tells little. C, what is left over, is a share of
-    the information that the full text gives: (chance - loss) / (chance - full), of the adversary behind the rest. These mean the same on every data set: a text's right label has its chance divided by
-    e^(loss - full) where words are missing; and an adversary that knows as much as the full text has a share of 1.
+    the information that the full text gives: (chance - loss) / (chance - full), of the adversary behind the rest. These
+    mean the same on every data set: a text's right label has its chance divided by e^(loss - full) where words are
+    missing; and an adversary that knows as much as the full text has a share of 1.
     """
 
     chance: float
