@@ -132,7 +132,7 @@ def estimator_of(run: Run) -> Rationalizer:
     """Return the untrained estimator that a run's configuration describes."""
     settings = run.config["settings"]
     if "skip_gaps" not in settings:  # a run of 0.1.0
-        settings = completed(run.config["method"], settings)
+        settings = completed(run.config["method"], settings, number=1)
     try:
         estimator = METHODS[run.config["method"]].restored(settings)
         estimator.settings()

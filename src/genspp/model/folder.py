@@ -102,8 +102,8 @@ def load_folder(folder: Path) -> SavedModel:
         config, weights = from_format_1(config, weights)
     method, settings = _field(folder, config, "method", str), _field(folder, config, "settings", dict)
     if number < FORMAT:
-        settings = completed(method, settings)
-    else:
+        settings = completed(method, settings, number)
+    if number > 2:
         missing = [name for name in _NEEDED if settings.get(name) is None]
         if missing:
             raise ModelFolderError(f"{folder / _CONFIG} has no setting {missing[0]!r}; {_AGAIN}.")

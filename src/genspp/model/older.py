@@ -35,8 +35,8 @@ def from_format_1(config: Mapping[str, Any], weights: Arrays) -> tuple[dict[str,
     return config, weights
 
 
-def completed(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of an older model as this version would have written them: it predicts as it did."""
-    before = _BEFORE_3 | (_GENSPP_BEFORE_3 if method == "genspp" else {})
+def completed(method: str, settings: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """Return the settings of an older format's model as this version would have written them: it predicts as it did."""
+    before = _BEFORE_3 | (_GENSPP_BEFORE_3 if method == "genspp" else {}) if number < 3 else {}
     found = before | {name: value for name, value in settings.items() if name != _GONE}
     return found | ({"tokenizer": _WORDS_BEFORE_4} if found.get("tokenizer") == _WORDS else {})
