@@ -1,13 +1,13 @@
 """What every word says for every class: logistic regression on TF-IDF, from training texts and their labels alone.
 
 The solver is our own so that the same weights come out on every machine: the label-informed columns of word vectors,
-the word list and the first generators of a search all stand on them.
+the word list, the first generators of a search and the regression behind final highlights all stand on them.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -44,38 +44,64 @@ class WordWeights:
         return found
 
 
+class Regression(NamedTuple):
+    """softmax(X W + b), X the TF-IDF of a text's words, of length 1.
+
+    idf: (words,) 0 for a word that is not read. weights: (words, classes). bias: (classes,).
+    """
+
+    idf: Numbers
+    weights: Numbers
+    bias: Numbers
+
+
 def word_weights(
     keys: Sequence[Sequence[str]], labels: npt.NDArray[np.int32], classes: int, strength: float = 1.0
 ) -> WordWeights:
-    """Fit softmax(X W + b) to the labels, X the TF-IDF of words that two texts have, rows of length 1.
-
-    Minimised is what scikit-learn's `LogisticRegression(C=strength)` minimises: the mean cross-entropy + |W|^2 / (2
-    strength texts), |W|^2 twice that where there are two classes. Returned is W times idf.
-    """
+    """Return the weights of the words that two texts have, W times idf of a regression on them."""
     words = vocabulary(keys)
-    counts = _counts(keys, {word: column for column, word in enumerate(words)})
+    index = {word: column for column, word in enumerate(words)}
+    columns = np.array([index[key] for text in keys for key in text], np.int64)
+    rows = np.repeat(np.arange(len(keys)), [len(text) for text in keys])
+    idf, weights, _ = regression(rows, columns, (len(keys), len(words)), labels, classes, strength)
+    kept = np.flatnonzero(idf)
+    return WordWeights(tuple(words[column] for column in kept), weights[kept] * idf[kept, None])
+
+
+def regression(
+    rows: npt.NDArray[np.int64],
+    columns: npt.NDArray[np.int64],
+    shape: tuple[int, int],
+    labels: npt.NDArray[np.int32],
+    classes: int,
+    strength: float,
+    class_weights: npt.NDArray[np.float32] | None = None,
+) -> Regression:
+    """Fit a regression to the labels of texts, by the words that two texts have.
+
+    rows, columns: the text and the word of every token. shape: how many of them there are. Minimised is what
+    scikit-learn's `LogisticRegression(C=strength)` minimises: the mean cross-entropy + |W|^2 / (2 strength texts),
+    |W|^2 twice that where there are two classes; with class weights, the weighted mean.
+    """
+    from scipy.sparse import csr_matrix
+
+    counts = csr_matrix((np.ones(len(columns)), (rows, columns)), shape=shape)
+    counts.sum_duplicates()
     texts = np.asarray((counts > 0).sum(axis=0)).ravel()
-    kept = np.flatnonzero(texts >= min(_SEEN, len(keys)))
-    idf = logarithms((1 + len(keys)) / (1 + texts[kept])) + 1
+    kept = np.flatnonzero(texts >= min(_SEEN, shape[0]))
+    idf = logarithms((1 + shape[0]) / (1 + texts[kept])) + 1
     matrix = counts[:, kept].multiply(idf[None, :]).tocsr()
     lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
     matrix = matrix.multiply(1 / np.maximum(lengths, 1e-12)[:, None]).tocsr()
-    weights = _fit(matrix, labels, classes, strength)
-    return WordWeights(tuple(words[column] for column in kept), weights * idf[:, None])
+    each = np.ones(shape[0]) if class_weights is None else class_weights[labels].astype(np.float64)
+    point = _fit(matrix, labels, classes, strength, each / max(each.sum(), 1e-12))
+    found = Regression(np.zeros(shape[1]), np.zeros((shape[1], classes)), point[-1])
+    found.idf[kept], found.weights[kept] = idf, point[:-1] - point[:-1].mean(axis=1, keepdims=True)
+    return found
 
 
-def _counts(keys: Sequence[Sequence[str]], index: dict[str, int]) -> Any:
-    from scipy.sparse import csr_matrix
-
-    columns = np.array([index[key] for text in keys for key in text], np.int64)
-    rows = np.repeat(np.arange(len(keys)), [len(text) for text in keys])
-    matrix = csr_matrix((np.ones(len(columns)), (rows, columns)), shape=(len(keys), len(index)))
-    matrix.sum_duplicates()
-    return matrix
-
-
-def _fit(matrix: Any, labels: npt.NDArray[np.int32], classes: int, strength: float) -> Numbers:
-    """Return W, (columns, classes), every row of it with mean 0."""
+def _fit(matrix: Any, labels: npt.NDArray[np.int32], classes: int, strength: float, shares: Numbers) -> Numbers:
+    """Return W and, in the last row, b. shares: what every text weighs, 1 in all."""
     texts, columns = matrix.shape
     turned, wanted = matrix.T.tocsr(), np.eye(classes)[labels]
     # scikit-learn has one column for two classes, the difference of ours: its square is twice that of our two.
@@ -88,13 +114,12 @@ def _fit(matrix: Any, labels: npt.NDArray[np.int32], classes: int, strength: flo
         logits -= logits.max(axis=1, keepdims=True)
         powers = exponentials(logits.ravel()).reshape(logits.shape)
         mass = powers.sum(axis=1)
-        found = float((logarithms(mass) - (logits * wanted).sum(axis=1)).mean())
-        error = (powers / mass[:, None] - wanted) / texts
+        found = float((shares * (logarithms(mass) - (logits * wanted).sum(axis=1))).sum())
+        error = (powers / mass[:, None] - wanted) * shares[:, None]
         slope = np.concatenate([turned @ error + shrinkage * weights, error.sum(axis=0)[None]])
         return found + shrinkage / 2 * _dot(weights, weights), slope
 
-    weights = _minimise(loss, np.zeros((columns + 1, classes)))[:-1]
-    return np.asarray(weights - weights.mean(axis=1, keepdims=True))
+    return _minimise(loss, np.zeros((columns + 1, classes)))
 
 
 def _dot(a: Numbers, b: Numbers) -> float:

@@ -41,6 +41,7 @@ class Drawn(NamedTuple):
     rest: Floats
     d_mask: Floats
     d_rest: Floats
+    counts: Floats
     costs: Floats
 
 
@@ -98,12 +99,13 @@ def _lay_noise(chosen: Longs, texts: Texts, layout: Layout, flat: Floats, at: in
 @kernel
 def climb_steps(
     order: Longs, size: int, pressures: Powers, uniform: Floats, texts: Texts, class_weights: Floats,
-    mark_costs: Floats, table: Table, layout: Layout, sizes: Sizes, space: Space, predictor: Frozen, adversary: Frozen,
-    descent: Descent, begin: Longs, drawn: Drawn, steps: Steps, nothing: Floats,
+    mark_costs: Floats, token_costs: Floats, table: Table, layout: Layout, sizes: Sizes, space: Space,
+    predictor: Frozen, adversary: Frozen, descent: Descent, begin: Longs, drawn: Drawn, steps: Steps, nothing: Floats,
 ) -> None:  # fmt: skip
     """Take a generator down its cost, one step for every pressure, on as many texts as `size` of `order` each.
 
     uniform: a number per token of all steps' texts. mark_costs: what a mark costs in a text of a class.
+    token_costs: how much every token counts among those of its text.
     """
     at = 0
     for step in range(len(pressures)):
@@ -130,7 +132,10 @@ def climb_steps(
                     store(drawn.d_mask, cell, d_mask)
         for lane in range(groups * WIDTH):
             drawn.costs[lane] = mark_costs[int(layout.labels[lane])] if lane < size else 0
-        press(groups, layout.first, layout.real, drawn.costs, pressures[step] / size, drawn.slopes, drawn.d_mask)
+        lay_tokens(size, layout, texts.begin, texts.span, token_costs, drawn.counts)
+        for cell in range(0, cells, WIDTH):
+            store(drawn.counts, cell, load(drawn.counts, cell) * load(layout.real, cell))
+        press(groups, layout.first, drawn.counts, drawn.costs, pressures[step] / size, drawn.slopes, drawn.d_mask)
         for cell in range(0, cells, WIDTH):
             store(drawn.d_mask, cell, load(drawn.d_mask, cell) * descent.sharpness)
         tokens_back(

@@ -220,19 +220,20 @@ def regularise(
 
 @kernel
 def press(
-    groups: int, first: Ints, real: Floats, costs: Floats, pressure: float, slopes: Floats, d_mask: Floats
+    groups: int, first: Ints, counts: Floats, costs: Floats, pressure: float, slopes: Floats, d_mask: Floats
 ) -> None:
-    """Add pressure * cost / tokens of its text to the gradient of every token's mask, and take it through the slope.
+    """Add pressure * cost * its share of its text to the gradient of every token's mask, and take it through the slope.
 
-    costs: (groups, WIDTH) what a selected token of a text counts. What comes out is the gradient of the margins.
+    counts: how much a token counts among those of its text, 0 for padding. costs: (groups, WIDTH) what a mark costs in
+    a text. What comes out is the gradient of the margins.
     """
     for group in range(groups):
-        tokens = vector(0.0)
+        whole = vector(0.0)
         for at in range(first[group] * WIDTH, first[group + 1] * WIDTH, WIDTH):
-            tokens = tokens + load(real, at)
-        share = pressure * load(costs, group * WIDTH) / larger(tokens, 1.0)
+            whole = whole + load(counts, at)
+        share = pressure * load(costs, group * WIDTH) / larger(whole, 1.0)
         for at in range(first[group] * WIDTH, first[group + 1] * WIDTH, WIDTH):
-            store(d_mask, at, (load(d_mask, at) + share) * load(slopes, at))
+            store(d_mask, at, fma(share, load(counts, at), load(d_mask, at)) * load(slopes, at))
 
 
 @kernel

@@ -33,6 +33,7 @@ from genspp.model.explainer import Explainer, shortened
 from genspp.model.folder import SavedModel, load_folder, save_folder
 from genspp.model.forms import KernelPair
 from genspp.model.inference import classify_full_text
+from genspp.model.networks import read_rows
 from genspp.model.saved import described
 from genspp.model.weights import check_hidden, deciding, load_arrays, on_kernels
 from genspp.registry import Registry
@@ -300,6 +301,7 @@ class Rationalizer(Explainer, ClassifierMixin, BaseEstimator, metaclass=ABCMeta)
         if vectors is not self.vectors_:
             super()._use(vectors)
             self.model_.read(torch.from_numpy(vectors.table))
+            read_rows(self.full_text_, len(vectors.table))
 
 
 def _set_apart(corpus: Corpus, fraction: float) -> tuple[Corpus, Corpus]:

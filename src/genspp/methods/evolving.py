@@ -19,10 +19,11 @@ from genspp.evolution.individuals import Genomes
 from genspp.kernels.losses import exponentials, logarithms
 from genspp.methods.base import MOST_AT_ONCE
 from genspp.methods.lesson import Lesson
+from genspp.methods.marked_words import train_words
 from genspp.methods.patience import patient_epochs, texts_per_update
 from genspp.model.forms import Weights, kernel_order, pack
 from genspp.model.inference import flushed
-from genspp.model.networks import Cell, Committee, Encoder, Pair, Predictor, Shape
+from genspp.model.networks import Cell, Committee, Encoder, MarkedWords, Pair, Predictor, Shape
 from genspp.model.passes import Batch, Network, prepare
 from genspp.model.weights import draw, form_of, load_flat
 from genspp.population.compiled import CompiledEvaluator
@@ -44,6 +45,12 @@ JUDGING: dict[str, Setting] = {
     "completeness": Setting(0.4, number(0), "evidence: what all that is left to the adversary costs; 0: none"),
     "insufficiency": Setting(
         10.0, number(0), "evidence: what a nat costs that the predictor lacks; half of it where texts tell little"
+    ),
+    "commonness": Setting(
+        20.0,
+        number(0),
+        "how much more a mark on a word counts that all texts have than one on a rare word; 0: all count the same",
+        paper=0.0,
     ),
     "epsilon": Setting(
         0.01, number(0), "how much higher than that of the full text a highlight's loss may be, at least", paper=0.05
@@ -67,6 +74,9 @@ JUDGING: dict[str, Setting] = {
     "batch_size": Setting(64, whole(1, MOST_AT_ONCE), "texts per update, fewer where they are long"),
     "learning_rate": Setting(3e-3, number(0, open_ends=True), "of these predictors", paper=1e-2),
     "predictors": Setting(5, whole(1, 1000), "final predictors, which decide together", paper=1),
+    "regression": Setting(
+        True, FLAG, "let a regression on the marked words have as much of a say as the final predictors", paper=False
+    ),
     "retrain": Setting(True, FLAG, "train the final predictors anew, to the end", paper=False),
     "retrain_learning_rate": Setting(1e-3, number(0, open_ends=True), "of the final predictors"),
     "max_epochs": Setting(500, whole(1), "of a final predictor, at most"),
@@ -98,10 +108,26 @@ def make_task(settings: dict[str, Any], lesson: Lesson, cell: Cell = "gru") -> T
         class_weights=lesson.class_weights,
         training=search_budget(settings, lesson.train),
         mark_costs=lesson.mark_costs,
+        word_costs=word_costs(settings, lesson),
         skipping=settings["skip_gaps"],
         adversary=adversary,
         readers=seed_of(settings["seed"], Purpose.READERS) if settings["readers"] else None,
     )
+
+
+def word_costs(settings: dict[str, Any], lesson: Lesson) -> npt.NDArray[np.float32] | None:
+    """Return how much tokens count among those of their texts, by their words: more where many texts have the word.
+
+    A word that most texts have can be hardly anybody's reason, yet there are so many of them that a little that each
+    tells would pay. Where no words' evidence is learnt (words may be letters there), all count the same.
+    """
+    if lesson.evidence is None or not settings["commonness"]:
+        return None
+    words, train = len(lesson.evidence), lesson.train
+    texts = np.repeat(np.arange(len(train)), train.lengths)
+    found = np.unique(texts * words + train.ids % words) % words  # the rows of all folds follow each other
+    shares = np.bincount(found, minlength=words) / len(train)
+    return np.resize(1 + settings["commonness"] * shares, len(lesson.table)).astype(np.float32)
 
 
 def search_budget(settings: dict[str, Any], train: Encoded) -> Training:
@@ -122,15 +148,25 @@ def to_the_end(settings: dict[str, Any], train: Encoded) -> Training:
     return Training(settings["max_epochs"], size, settings["retrain_learning_rate"], patience)
 
 
-def final_predictors(settings: dict[str, Any], inputs: int, classes: int) -> tuple[Predictor | Committee, ...]:
-    """Return untrained predictors, one to be kept behind the highlights and one that sees everything."""
+def final_predictors(
+    settings: dict[str, Any], inputs: int, classes: int, rows: int
+) -> tuple[Predictor | Committee, ...]:
+    """Return untrained predictors, one to be kept behind the highlights and one that sees everything.
+
+    rows: how many the table of the vectors has.
+    """
     shape = Shape(inputs, settings["hidden"], classes)
 
     def one() -> Predictor:
         return Predictor(Encoder(shape, "gru"), classes, selected=True, skipping=settings["skip_gaps"])
 
-    many = settings["predictors"]
-    return tuple(one() if many == 1 else Committee(one() for _ in range(many)) for _ in range(2))
+    def together() -> Predictor | Committee:
+        words = MarkedWords(rows, classes) if settings["regression"] else None
+        if words is None and settings["predictors"] == 1:
+            return one()
+        return Committee((one() for _ in range(settings["predictors"])), words)
+
+    return together(), together()
 
 
 class Judging(NamedTuple):
@@ -231,13 +267,18 @@ def train_final(
     seeds = [seed_of(settings["seed"], Purpose.FINAL, number) for number in range(settings["predictors"])]
     if not settings["retrain"]:
         seeds[0] = seed
-    _load(pair.predictor, evaluator.train_predictors(*masks, seeds, training))
-    _load(full_text, judged.full_text or full_text_predictors(settings, evaluator))
+    _keep(pair.predictor, evaluator.train_predictors(*masks, seeds, training), evaluator.task, masks)
+    seeing_all = judged.full_text or full_text_predictors(settings, evaluator)
+    _keep(full_text, seeing_all, evaluator.task, everything(evaluator.task))
 
 
-def _load(kept: Predictor | Committee, trained: Sequence[TrainedPredictor]) -> None:
+def _keep(
+    kept: Predictor | Committee, trained: Sequence[TrainedPredictor], task: Task, masks: tuple[Mask, Mask]
+) -> None:
     for member, one in zip(kept.members if isinstance(kept, Committee) else [kept], trained, strict=True):
         load_flat(member, one.weights)
+    if isinstance(kept, Committee) and kept.words is not None:
+        train_words(kept.words, task, *masks)
 
 
 def full_text_predictors(settings: dict[str, Any], evaluator: Evaluator) -> list[TrainedPredictor]:
@@ -295,8 +336,8 @@ def informed_genomes(
 ) -> Genomes:
     """Return a first population that knows the task: one half has learnt word lists, the other has climbed.
 
-    Word lists of several lengths, made from the labels alone; where no words' weights are learnt, all climb, under
-    several pressures, between the readers that no generator has touched.
+    Word lists of several lengths, made from the labels alone, by what words say for as much as they count; where no
+    words' weights are learnt, all climb, under several pressures, between the readers that no generator has touched.
     """
     genomes, seed = initial_genomes(settings["seed"], count, evaluator.task), settings["seed"]
     listed = count // 2 if knows_lists(settings, lesson) else 0
@@ -306,7 +347,8 @@ def informed_genomes(
     ]
     parts = []
     if listed:
-        lists = [above(lesson.evidence_of(lesson.train), least) for least in list_thresholds(lesson, listed)]
+        worth = lesson.evidence_of(lesson.train) / evaluator.task.token_costs(lesson.train)
+        lists = [above(worth, least) for least in list_thresholds(worth, listed)]
         parts.append(evaluator.imitate(genomes[:listed], lists, climbs[:listed]))
     parts.append(evaluator.climb(genomes[listed:], climbs[listed:], terms))
     return np.concatenate(parts)
@@ -330,9 +372,9 @@ def descended(objective: Objective) -> EvidenceObjective:
     return objective
 
 
-def list_thresholds(lesson: Lesson, count: int) -> list[float]:
-    """Return the least evidence of a word that word lists of several lengths hold, the shortest list first."""
-    ranked = np.sort(lesson.evidence_of(lesson.train))[::-1]
+def list_thresholds(evidence: npt.NDArray[np.float32], count: int) -> list[float]:
+    """Return the least evidence of a token that word lists of several lengths hold, the shortest list first."""
+    ranked = np.sort(evidence)[::-1]
     places = [min(len(ranked) - 1, int(share * len(ranked))) for share in _ladder(*_SHARES, count)]
     return [float(ranked[place]) for place in places]
 

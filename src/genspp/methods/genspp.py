@@ -77,7 +77,7 @@ class GenSPP(Rationalizer):
         **JUDGING,
     }
     on_source: ClassVar[dict[str | tuple[str, str], dict[str, Any]]] = {
-        "toy": {"vector_width": 26},
+        "toy": {"vector_width": 26, "regression": False},  # no letter speaks for a class
         ("toy", "paper"): {"threshold": 0.1},
         ("hatexplain", "paper"): {"threshold": 0.6},
     }
@@ -95,7 +95,7 @@ class GenSPP(Rationalizer):
 
     def _networks(self, settings: dict[str, Any], inputs: int, classes: int) -> tuple[nn.Module, nn.Module]:
         generator = Generator(Encoder(Shape(inputs, settings["hidden"], classes), settings["cell"]), 1)
-        predictor, full_text = final_predictors(settings, inputs, classes)
+        predictor, full_text = final_predictors(settings, inputs, classes, len(self.vectors_.table))
         return Pair(torch.from_numpy(self.vectors_.table), generator, predictor), full_text
 
     def _train(self, settings: dict[str, Any], lesson: Lesson, recorder: Recorder) -> None:

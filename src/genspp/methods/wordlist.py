@@ -47,14 +47,13 @@ class WordListRationalizer(Rationalizer):
     on_source: ClassVar[dict[str | tuple[str, str], dict[str, Any]]] = {"toy": {"label_columns": True}}
 
     def _networks(self, settings: dict[str, Any], inputs: int, classes: int) -> tuple[nn.Module, nn.Module]:
-        table, (predictor, full_text) = (
-            torch.from_numpy(self.vectors_.table),
-            final_predictors(settings, inputs, classes),
-        )
+        table = torch.from_numpy(self.vectors_.table)
+        predictor, full_text = final_predictors(settings, inputs, classes, len(table))
         return Pair(table, WordList(len(table)), predictor), full_text
 
     def _train(self, settings: dict[str, Any], lesson: Lesson, recorder: Recorder) -> None:
-        some, thresholds = searched(lesson, settings["seed"]), list_thresholds(lesson, settings["lists"])
+        some = searched(lesson, settings["seed"])
+        thresholds = list_thresholds(lesson.evidence_of(lesson.train), settings["lists"])
         recorder.say("learning what the full texts tell")
         with judging(settings, some) as judged:
             evaluator = judged.evaluator

@@ -23,8 +23,8 @@ from genspp.errors import DataError, ModelFolderError
 from genspp.files import json_text, sha256, write_bytes, write_json
 from genspp.model.older import Arrays, completed, from_format_1
 
-FORMAT = 4
-_READABLE = (1, 2, 3, FORMAT)
+FORMAT = 5
+_READABLE = (1, 2, 3, 4, FORMAT)
 # The settings that what a model says depends on.
 _NEEDED = ("preset", "seed", "hidden", "tokenizer", "skip_gaps")
 _KINDS = {int: "a whole number", str: "a string", list: "a list", dict: "an object"}

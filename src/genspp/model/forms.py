@@ -44,10 +44,32 @@ class Weighed:
 
 
 @dataclass(frozen=True)
+class MarkedWords:
+    """A regression on the marked words (`networks.MarkedWords`): by the rows of the vectors; later rows say nothing."""
+
+    idf: Weights
+    weights: Weights
+    bias: Weights
+
+    def logits(self, texts: npt.NDArray[np.int64], ids: npt.NDArray[np.integer], count: int) -> npt.NDArray[np.float64]:
+        """Return the logits of so many texts, (texts, classes). texts, ids: the text and the row of every token."""
+        rows = len(self.idf)
+        known = ids < rows
+        found, times = np.unique(texts[known] * rows + ids[known], return_counts=True)
+        texts, words = found // rows, found % rows
+        values = times * self.idf[words].astype(np.float64)
+        logits = np.zeros((count, len(self.bias)))
+        np.add.at(logits, texts, values[:, None] * self.weights[words])
+        lengths = np.sqrt(np.bincount(texts, values**2, minlength=count))
+        return np.asarray(logits / np.maximum(lengths, 1e-12)[:, None] + self.bias)
+
+
+@dataclass(frozen=True)
 class Together:
-    """Predictors of one form that decide together (`networks.Committee`)."""
+    """Predictors of one form that decide together (`networks.Committee`), and a regression where there is one."""
 
     members: tuple[Weighed, ...]
+    words: MarkedWords | None = None
 
 
 @dataclass(frozen=True)

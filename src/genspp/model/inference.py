@@ -102,6 +102,14 @@ def _probabilities(pair: KernelPair, predictor: Weighed | Together, data: Encode
         with flushed():
             logits = network.texts(batch, member.weights, marked, keep=False)
         found = batch.by_text(logits, network.sizes.outputs).astype(np.float64)
-        powers = np.exp(found - found.max(axis=1, keepdims=True))
-        total += powers / powers.sum(axis=1, keepdims=True)
-    return total / len(members)
+        total += _softmax(found)
+    mean, words = total / len(members), predictor.words if isinstance(predictor, Together) else None
+    if words is None:
+        return mean
+    texts, chosen = np.repeat(np.arange(len(data)), data.lengths), mask != 0
+    return (mean + _softmax(words.logits(texts[chosen], data.ids[chosen], len(data)))) / 2
+
+
+def _softmax(logits: Probabilities) -> Probabilities:
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))

@@ -118,6 +118,22 @@ class WordList(nn.Module):
         super().__init__()
         self.register_buffer("margins", torch.full((rows,), -1.0))
 
+    def read(self, rows: int) -> None:
+        """Know so many rows, those at the end as words that are not selected."""
+        self.margins = _lengthened(self.margins, rows, -1.0)
+
+
+def _lengthened(known: Tensor, rows: int, value: float) -> Tensor:
+    """Return numbers by rows of the vectors, for so many rows: as they are, then one value."""
+    return torch.cat([known[:rows], known.new_full((max(0, rows - len(known)), *known.shape[1:]), value)])
+
+
+def read_rows(module: nn.Module, rows: int) -> None:
+    """Let all parts that know words by their rows know so many."""
+    for part in module.modules():
+        if isinstance(part, WordList | MarkedWords):
+            part.read(rows)
+
 
 class Predictor(nn.Module):
     """Encoder over the selected tokens, the highest value of every feature, linear layer.
@@ -152,22 +168,55 @@ class Predictor(nn.Module):
         return logits
 
 
+class MarkedWords(nn.Module):
+    """Logistic regression on the TF-IDF of the marked words, whatever their order.
+
+    idf, weights, bias: as in `data.word_weights.Regression`, by the rows of the vectors; a row that comes later, of a
+    word that training has not seen, says nothing.
+    """
+
+    idf: Tensor
+    weights: Tensor
+    bias: Tensor
+
+    def __init__(self, rows: int, classes: int) -> None:
+        super().__init__()
+        for name, shape in {"idf": (rows,), "weights": (rows, classes), "bias": (classes,)}.items():
+            self.register_buffer(name, torch.zeros(shape))
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Return the logits, (texts, classes), of texts as rows of the vectors, (texts, tokens), at a mask."""
+        times = self.idf.new_zeros(len(ids), len(self.idf)).scatter_add_(1, ids, mask.to(self.idf.dtype))
+        values = functional.normalize(times * self.idf)
+        return values @ self.weights + self.bias
+
+    def read(self, rows: int) -> None:
+        """Know so many rows, those at the end as words that say nothing."""
+        self.idf, self.weights = _lengthened(self.idf, rows, 0.0), _lengthened(self.weights, rows, 0.0)
+
+
 class Committee(nn.Module):
     """Predictors that decide together: the mean of their probabilities.
 
     Each has been trained by itself behind the same highlights, so what one of them has learnt by accident the others
-    outvote. They read what any predictor reads.
+    outvote. They read what any predictor reads. words: a regression that has as much of a say as all of them.
     """
 
-    def __init__(self, members: Iterable[Predictor]) -> None:
+    def __init__(self, members: Iterable[Predictor], words: MarkedWords | None = None) -> None:
         super().__init__()
         own = list(members)
-        self.members, self.classes = nn.ModuleList(own), own[0].classes
+        self.members, self.classes, self.words = nn.ModuleList(own), own[0].classes, words
 
-    def forward(self, vectors: Tensor, real: Tensor, mask: Tensor) -> Tensor:
-        """Return the logarithms of the mean probabilities, (texts, classes), at a mask of numbers from 0 to 1."""
+    def forward(self, vectors: Tensor, real: Tensor, mask: Tensor, ids: Tensor | None = None) -> Tensor:
+        """Return the logarithms of the mean probabilities, (texts, classes), at a mask of numbers from 0 to 1.
+
+        ids: (texts, tokens) rows of the vectors, for the regression.
+        """
         logits = torch.stack([member(vectors, real, mask) for member in self.members])
-        return logits.log_softmax(2).logsumexp(0) - math.log(len(self.members))
+        mean = logits.log_softmax(2).logsumexp(0) - math.log(len(self.members))
+        if self.words is None or ids is None:
+            return mean
+        return torch.logaddexp(mean, self.words(ids, mask).log_softmax(1)) - math.log(2)
 
 
 class Saliency(nn.Module):
@@ -219,11 +268,9 @@ class Pair(nn.Module):
         self.share = share
 
     def read(self, vectors: Tensor) -> None:
-        """Read a table with rows more, or fewer, at its end; a word list selects no words of further rows."""
+        """Read a table with rows more, or fewer, at its end; what knows words by rows knows nothing of further ones."""
         self.vectors = vectors
-        if isinstance(self.generator, WordList):
-            known = self.generator.margins[: len(vectors)]
-            self.generator.margins = torch.cat([known, vectors.new_full((len(vectors) - len(known),), -1.0)])
+        read_rows(self, len(vectors))
 
 
 @contextmanager

@@ -18,6 +18,8 @@ _GENSPP_BEFORE_3 = {
     "predictors": 1,
     "beliefs": False,
 }
+_BEFORE_5 = {"regression": False, "commonness": 0.0}  # of methods whose highlights are judged
+_JUDGED = ("genspp", "wordlist")
 _GONE = "penalise_empty"
 _WORDS, _WORDS_BEFORE_4 = "words", "signs"  # what the tokenizer `words` was before a repeated sign was one token
 
@@ -37,6 +39,8 @@ def from_format_1(config: Mapping[str, Any], weights: Arrays) -> tuple[dict[str,
 
 def completed(method: str, settings: Mapping[str, Any], number: int) -> dict[str, Any]:
     """Return the settings of an older format's model as this version would have written them: it predicts as it did."""
-    before = _BEFORE_3 | (_GENSPP_BEFORE_3 if method == "genspp" else {}) if number < 3 else {}
+    before: dict[str, Any] = _BEFORE_5 if method in _JUDGED else {}
+    if number < 3:
+        before = before | _BEFORE_3 | (_GENSPP_BEFORE_3 if method == "genspp" else {})
     found = before | {name: value for name, value in settings.items() if name != _GONE}
-    return found | ({"tokenizer": _WORDS_BEFORE_4} if found.get("tokenizer") == _WORDS else {})
+    return found | ({"tokenizer": _WORDS_BEFORE_4} if number < 4 and found.get("tokenizer") == _WORDS else {})

@@ -20,13 +20,13 @@ from genspp.model.forms import (
     Arrays,
     Form,
     KernelPair,
+    MarkedWords,
     SalientTo,
     Together,
     Weighed,
     WordMargins,
     check_shapes,
     kernel_order,
-    members_of,
     pack,
     padded_hidden,
     parameter_shapes,
@@ -57,9 +57,16 @@ def described(pair: KernelPair, full_text: Weighed | Together) -> dict[str, Any]
 
 
 def _deciding(predictor: Weighed | Together) -> dict[str, Any]:
-    """Return what is said of a predictor, or of several that decide together: the same, and how many they are."""
-    members = members_of(predictor)
-    return _fields(members[0].form) | ({"members": len(members)} if isinstance(predictor, Together) else {})
+    """Return what is said of a predictor, or of several that decide together: the same, and how many they are.
+
+    words: how many rows a regression on the marked words knows, where there is one.
+    """
+    if not isinstance(predictor, Together):
+        return _fields(predictor.form)
+    told = {"members": len(predictor.members)}
+    if predictor.words is not None:
+        told["words"] = len(predictor.words.idf)
+    return _fields(predictor.members[0].form) | told
 
 
 def _fields(form: Form) -> dict[str, Any]:
@@ -118,6 +125,8 @@ def _pair_of(saved: SavedModel) -> KernelPair:
         for own in _own_places(name, place, fields):
             forms[own] = form
             shapes |= {f"{own}.{key}": shape for key, shape in parameter_shapes(form.sizes).items()}
+        if fields.get("words") is not None:
+            shapes |= _word_shapes(place, _checked(fields, "words", _WHOLE), form.sizes.outputs)
     check_shapes(shapes, saved.weights)
 
     def weighed(place: str) -> Weighed:
@@ -131,13 +140,20 @@ def _pair_of(saved: SavedModel) -> KernelPair:
     else:
         generator = WordMargins(saved.weights["model.generator.margins"])
     members = tuple(weighed(place) for place in forms if place.startswith("model.predictor"))
+    words = [saved.weights[name] for name in _word_shapes("model.predictor", 0, 0) if name in shapes]
     return KernelPair(
         table,
         generator,
-        members[0] if "model.predictor" in forms else Together(members),
+        members[0] if "model.predictor" in forms else Together(members, MarkedWords(*words) if words else None),
         _checked(networks, "sampled", optional(whole(0))),
         _checked(networks, "share", optional(number(0, 1))),
     )
+
+
+def _word_shapes(place: str, rows: int, classes: int) -> dict[str, tuple[int, ...]]:
+    """Return the names and shapes of a regression on the marked words."""
+    words = f"{place}.words"
+    return {f"{words}.idf": (rows,), f"{words}.weights": (rows, classes), f"{words}.bias": (classes,)}
 
 
 def _own_places(name: str, place: str, fields: Mapping[str, Any]) -> list[str]:

@@ -16,6 +16,7 @@ from genspp.model.forms import (
     Arrays,
     Form,
     KernelPair,
+    MarkedWords,
     Places,
     SalientTo,
     Together,
@@ -117,9 +118,12 @@ def weighed(network: Generator | Predictor) -> Weighed:
 
 def deciding(predictor: Predictor | Committee) -> Weighed | Together:
     """Return what decides, one predictor or several together, as the kernels have it."""
-    if isinstance(predictor, Committee):
-        return Together(tuple(weighed(member) for member in predictor.members))  # type: ignore[arg-type]
-    return weighed(predictor)
+    if not isinstance(predictor, Committee):
+        return weighed(predictor)
+    words = predictor.words
+    known = None if words is None else (part.numpy().copy() for part in (words.idf, words.weights, words.bias))
+    members = tuple(weighed(member) for member in predictor.members)  # type: ignore[arg-type]
+    return Together(members, None if known is None else MarkedWords(*known))
 
 
 def on_kernels(pair: Pair) -> KernelPair:

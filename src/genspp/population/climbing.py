@@ -38,6 +38,7 @@ class Climber:
         self._begin = np.zeros(len(rows), np.int64)
         self._weights = np.array(task.class_weights, np.float32)
         self._costs = task.costs(np.arange(task.shape.classes, dtype=np.int32)).astype(np.float32)
+        self._token_costs = task.token_costs(rows.data)
 
     def climb(self, genome: Weights, predictor: Weights, adversary: Weights, climb: Climb, terms: Terms) -> Weights:
         """Return the genome after all steps of a climb, between frozen predictors."""
@@ -47,7 +48,8 @@ class Climber:
         stepping = _Stepping(genome, self._generator, climb.learning_rate)
         climb_steps(
             order.ravel(), order.shape[1], climb.pressures(), climb.noise(int(lengths.sum())), self._rows.texts,
-            self._weights, self._costs, self._table, self._layout, self._generator.sizes, self._generator.room(extent),
+            self._weights, self._costs, self._token_costs, self._table, self._layout, self._generator.sizes,
+            self._generator.room(extent),
             _frozen(self._predictor, predictor, extent), _frozen(self._opponent, adversary, extent),
             Descent(float(terms.task), float(terms.rest), float(terms.chance), 1 / climb.temperature),
             self._begin, make_drawn(extent.groups, extent.places), stepping.steps, _NOTHING,

@@ -46,7 +46,8 @@ class Task:
 
     cell: the generator's. vectors: (words, inputs) float32, row 0 all zero. class_weights: (classes,) float32; the loss
     is the weighted mean of the cross-entropies, in training and in validation, as torch defines it. mark_costs:
-    (classes,) float32, what a selected token costs in a text of a class. skipping: predictors skip unselected tokens.
+    (classes,) float32, what a selected token costs in a text of a class. word_costs: (words,) float32, how much a token
+    counts among those of its text; None: all the same. skipping: predictors skip unselected tokens.
     adversary: whether a second predictor is trained on the unselected tokens, and what it sees: where the gaps are
     (`gaps`) or the tokens alone (`packed`). readers: the seed of the weights that all judges start from, trained on
     random highlights; None: each starts from weights of its own. beliefs: (validation texts, classes) float32, what
@@ -62,6 +63,7 @@ class Task:
     class_weights: npt.NDArray[np.float32]
     training: Training
     mark_costs: npt.NDArray[np.float32] | None = None
+    word_costs: npt.NDArray[np.float32] | None = None
     skipping: bool = False
     adversary: Adversary = "none"
     readers: int | None = None
@@ -90,9 +92,15 @@ class Task:
         """Return what a selected token costs in texts of some labels."""
         return np.ones(len(labels), np.float32) if self.mark_costs is None else self.mark_costs[labels]
 
+    def token_costs(self, data: Encoded) -> npt.NDArray[np.float32]:
+        """Return how much every token of some texts counts, by its word."""
+        return np.ones(len(data.ids), np.float32) if self.word_costs is None else self.word_costs[data.ids]
+
     def selection_rate(self, val_mask: Mask) -> float:
-        """Return the mean over the validation texts of selected / real tokens, times what a mark costs there."""
-        rates = np.add.reduceat(val_mask.astype(np.int64), self.val.starts[:-1]) / self.val.lengths
+        """Return the mean over the validation texts of selected / real tokens, as much as these count and cost."""
+        each = self.token_costs(self.val).astype(np.float64)
+        marked, whole = (np.add.reduceat(part, self.val.starts[:-1]) for part in (each * val_mask, each))
+        rates = marked / whole
         return float((rates * self.costs(self.val.labels)).mean())
 
     @property
@@ -136,7 +144,8 @@ class Evaluation:
     """What one individual is worth, measured on the validation rows; a search keeps all fields there are.
 
     task_loss: (weighted) mean cross-entropy of its predictor, in nats. selection_rate: mean over texts of selected
-    tokens / tokens, times what marks cost. rest_loss: that of the adversary behind the unselected tokens; NaN without.
+    tokens / tokens, as much as these count and cost. rest_loss: that of the adversary behind the unselected tokens;
+    NaN without.
     """
 
     task_loss: float

@@ -190,7 +190,9 @@ class SequentialEvaluator:
                 rest = opponent(texts.vectors, texts.real, texts.real.float() - mask)
                 found = found + terms.rest * torch.relu(terms.chance - self._cross_entropy(rest, texts.labels))
             costs = torch.from_numpy(self.task.costs(texts.labels.numpy().astype(np.int32)))
-            rates = mask.sum(1) / texts.real.sum(1) * costs
+            each = torch.zeros(mask.shape)
+            each[texts.real] = torch.from_numpy(self.task.token_costs(self.task.train.take(texts.rows)))
+            rates = (mask * each).sum(1) / each.sum(1) * costs
             return found + float(pressures[step]) * rates.mean()
 
         return self._descend(genome, climb, loss)
