@@ -83,7 +83,8 @@ class EvidenceObjective(Objective):
     loss and full are nats per text, of the predictor behind the highlight and of one that sees the full text; price,
     what a nat costs, is insufficiency, less where texts tell less than one; free, what a highlight may lack, is
     epsilon, more where the full text leaves much open, less where it tells little. C, what is left over, is a share of
-    the information that the full text gives: (chance - loss) / (chance - full), of the adversary behind the rest. These
+    the information that the full text gives: (chance - loss) / (chance - full), of the adversary behind the rest. Where
+    judges are blind, for nobody can tell what the full text gives, the best is to leave nothing out. These
     mean the same on every data set: a text's right label has its chance divided by e^(loss - full) where words are
     missing; and an adversary that knows as much as the full text has a share of 1.
     """
@@ -93,6 +94,7 @@ class EvidenceObjective(Objective):
     completeness: float
     insufficiency: float
     epsilon: float
+    blind: bool = False
 
     @property
     def gap(self) -> float:
@@ -128,6 +130,8 @@ class EvidenceObjective(Objective):
         losses = [evaluation.task_loss, *([evaluation.rest_loss] if self.completeness > 0 else [])]
         if not all(map(math.isfinite, losses)):
             return math.inf
+        if self.blind:
+            return 1 / (1 + evaluation.selection_rate)
         cost = evaluation.selection_rate
         cost += self.price * max(0.0, evaluation.task_loss - self.full - self.free)
         if self.completeness > 0:
@@ -143,7 +147,7 @@ class EvidenceObjective(Objective):
 
         Where a judge finds none in the full text, there is nothing to have a share of.
         """
-        if self.chance - self.full < _LEAST_GAP:
+        if self.blind or self.chance - self.full < _LEAST_GAP:
             return {}
         found = {"sufficiency": self._share(evaluation.task_loss)}
         return found | ({"left_over": self._share(evaluation.rest_loss)} if self.completeness > 0 else {})

@@ -25,7 +25,7 @@ from genspp.model.forms import Weights, kernel_order, pack
 from genspp.model.inference import flushed
 from genspp.model.networks import Cell, Committee, Encoder, MarkedWords, Pair, Predictor, Shape
 from genspp.model.passes import Batch, Network, prepare
-from genspp.model.weights import draw, form_of, load_flat
+from genspp.model.weights import count, draw, form_of, load_flat
 from genspp.population.compiled import CompiledEvaluator
 from genspp.population.evaluator import Adversary, Climb, Evaluator, Task, Terms, TrainedPredictor, Training
 from genspp.population.on_ray import RayEvaluator
@@ -90,6 +90,7 @@ _SHARES = 0.02, 0.3  # of the tokens: the shortest and the longest word list tha
 _PRESSURES = 0.1, 1.5  # the least and the most that one which climbs is under
 _SHARPNESS = 1.0, 0.7, 0.5, 0.35  # what the logits of judges may be multiplied by
 _AS_GOOD = 1000  # validation texts: of as many, labels count as much as what predictors believe of them
+_ERROR = 0.5  # nats, about, of a mean over texts times the root of their number: what tells less tells nothing
 _FINE, _COARSE = 3e-3, 1e-2  # rates of climbs from word lists, which are good already, and from anywhere else
 
 
@@ -316,7 +317,8 @@ def make_objective(settings: dict[str, Any], evaluator: Evaluator) -> Objective:
     if settings["objective"] == "evidence":
         full = full_text_judge(evaluator, seed).task_loss
         weights = (settings[name] for name in ("completeness", "insufficiency", "epsilon"))
-        return EvidenceObjective(task.chance, full, *weights)
+        blind = task.chance - full < _ERROR / math.sqrt(len(task.val))
+        return EvidenceObjective(task.chance, full, *weights, blind)
     # By `decimal`, whose logarithm is the same on every machine.
     scale = float(Decimal(task.shape.classes).ln()) if settings["normalise_loss"] else 1.0
     threshold = settings["threshold"]
@@ -352,6 +354,13 @@ def informed_genomes(
         parts.append(evaluator.imitate(genomes[:listed], lists, climbs[:listed]))
     parts.append(evaluator.climb(genomes[listed:], climbs[listed:], terms))
     return np.concatenate(parts)
+
+
+def all_marking(task: Task) -> Genomes:
+    """Return, as a population of one, a generator that marks everything."""
+    genome = np.zeros((1, count(task.generator())), np.float32)
+    genome[:, -1] = 1  # its bias
+    return genome
 
 
 def knows_lists(settings: dict[str, Any], lesson: Lesson) -> bool:

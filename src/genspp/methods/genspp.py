@@ -14,13 +14,14 @@ import torch
 from torch import nn
 
 from genspp.errors import SettingsError
-from genspp.evolution.fitness import PaperObjective
+from genspp.evolution.fitness import EvidenceObjective, PaperObjective
 from genspp.evolution.individuals import Genome, Genomes
 from genspp.evolution.search import STRATEGIES, Search, settings_of, strategy_settings
 from genspp.methods.base import METHODS, Rationalizer, logger
 from genspp.methods.evolving import (
     JUDGING,
     Judging,
+    all_marking,
     climb_rate,
     descended,
     final_predictors,
@@ -114,6 +115,13 @@ class GenSPP(Rationalizer):
     def _search(self, settings: dict[str, Any], lesson: Lesson, evaluator: Evaluator, recorder: Recorder) -> Search:
         recorder.say("preparing readers and judges")
         objective, state = make_objective(settings, evaluator), recorder.restore()
+        blind = isinstance(objective, EvidenceObjective) and objective.blind
+        if blind:
+            logger.warning(
+                "%d validation texts tell too little to say which words could be left out, so all are marked; "
+                "give more texts.",
+                len(evaluator.task.val),
+            )
         skewed, told = None, dict[str, Any]()
         if settings["skew_epochs"] and state is None:
             skewed, told = _skewed(settings, evaluator.task)
@@ -128,6 +136,8 @@ class GenSPP(Rationalizer):
                 genomes = initial_genomes(settings["seed"], count, evaluator.task)
             else:
                 genomes = informed_genomes(settings, count, lesson, evaluator, descended(objective).first_terms)
+            if blind:
+                genomes = np.concatenate([genomes[:-1], all_marking(evaluator.task)])
             return genomes if skewed is None else np.concatenate([genomes[:-1], skewed[None]])
 
         run = {**settings, "climb_rate": climb_rate(settings, lesson)}
