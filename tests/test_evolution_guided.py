@@ -51,20 +51,6 @@ def test_children_climb_between_their_parents_judges_or_between_readers():
     assert len({way.temperature for way in ways}) > 100 and all(0.2 <= way.temperature <= 5 for way in ways)
 
 
-def test_some_children_may_be_bred_near_the_middle_of_two_parents_beside_those_that_climb():
-    seen = []
-    search = advance(watched(seen, bred=0.5), 1)
-    for _ in range(10):
-        parents = search.individuals.genomes
-        genomes, _ = search.ask()
-        assert len(seen[-1][1]) == 8 and len(genomes) == 8 + 4 + 1
-        middles = (parents[:, None] + parents[None]).reshape(-1, parents.shape[1]) / 2
-        nearest = np.abs(genomes[8:12, None] - middles[None]).max(axis=2).min(axis=1)
-        assert (nearest > 0).all() and (nearest < 0.03).all()
-        search.tell(sphere(genomes))
-    assert len(search.individuals) == len(search._manners) == len(search._founders) == 8
-
-
 def test_a_child_inherits_its_manner_with_a_small_change():
     seen = []
     search = advance(watched(seen, climb_steps=50, climb_rate=1e-2, pressure=0.4), 1)

@@ -85,8 +85,9 @@ def test_every_variant_leaves_out_what_it_is_called_by():
         "no-readers": {"readers": False},
         "labels": {"beliefs": False},
         "one-predictor": {"predictors": 1},
+        "no-regression": {"regression": False},
+        "even-words": {"commonness": 0.0},
         "no-gradient": {"search": "genetic", "generations": 29},
-        "breeding": {"bred": 1 / 3},
         "random-start": {"start": "random"},
         "no-columns": {"label_columns": False},
         PAPERS: {
@@ -99,6 +100,8 @@ def test_every_variant_leaves_out_what_it_is_called_by():
             "readers": False,
             "skip_gaps": False,
             "beliefs": False,
+            "commonness": 0.0,
+            "regression": False,
             "generations": 29,
         },
     }

@@ -6,7 +6,6 @@ follow a code that generator and predictor share; a fresh predictor does not kno
 
 How a child climbs (steps, rate, pressure to select little, noise) it inherits, changed a little, so that what works
 spreads.
-Beside these children some may be bred, the mean of two parents with a little noise (`bred`; none by default).
 The best individual is judged again in every generation, and its evaluations are averaged: luck does not last. Of the
 descendants of one of the first individuals only some survive, so that a good start does not crowd out a better one.
 """
@@ -31,7 +30,6 @@ PRESSURE, RATE, STEPS, TEMPERATURE = range(4)
 _CHANGE = np.array([0.4, 0.3, 0.4, 0.3])
 _FEWEST, _MOST = 5, 600  # steps
 _COLDEST, _HOTTEST = 0.2, 5.0
-_SIGMA = 0.005  # of the noise on the genes of children that are bred
 _AFRESH = 0.25  # the share of the children that climb between readers instead, which know no generator
 _SPREAD = 2.0  # the first manners differ more
 _KIN = 0.5  # the share of the survivors that may descend from the same one of the first individuals
@@ -50,9 +48,6 @@ class GuidedSearch(Search):
             "guided: their learning rate, at first; None: by whether first generators know word lists",
         ),
         "pressure": Setting(0.4, number(0, open_ends=True), "guided: what selecting all tokens costs there, at first"),
-        "bred": Setting(
-            0.0, number(0, 1), "guided: children that do not climb but lie half-way between two parents, per individual"
-        ),
         "stall": Setting(10, whole(1), "guided: generations without a better individual that end the search"),
     }
 
@@ -99,12 +94,8 @@ class GuidedSearch(Search):
         ]
         assert self.climb is not None
         children = self.climb(self.individuals.genomes[parents], climbs)
-        bred = self._stream.integers(len(self.individuals), size=(2, round(self.settings["bred"] * len(parents))))
-        self._asked_manners = np.concatenate([manners, self._manners[bred[0]]])
-        self._asked_founders = self._founders[np.concatenate([parents, bred[0]])]
-        middle = self.individuals.genomes[bred].mean(axis=0)
-        noise = _SIGMA * self._stream.normal(size=middle.shape)
-        return np.concatenate([children, (middle + noise).astype(np.float32), self.individuals.genomes[:1]])
+        self._asked_manners, self._asked_founders = manners, self._founders[parents]
+        return np.concatenate([children, self.individuals.genomes[:1]])
 
     def _learn(self, told: Individuals) -> None:
         """Average what the best individual was judged to be worth, and keep the best."""

@@ -16,7 +16,7 @@ FULL_RECIPE, PAPERS = "full", "paper-operators"
 # What of preset `paper` makes up the paper's fitness and operators; vectors, sizes and budgets stay those of `sound`.
 _PAPERS_OWN = (
     *("objective", "epsilon", "threshold", "normalise_loss"),
-    *("search", "start", "readers", "skip_gaps", "beliefs"),
+    *("search", "start", "readers", "skip_gaps", "beliefs", "commonness", "regression"),
 )
 
 
@@ -40,8 +40,9 @@ VARIANTS = {
     "no-readers": Variant("No readers", "Judges that start from readers", {"readers": False}),
     "labels": Variant("Labels, not beliefs", "Judges measured against beliefs", {"beliefs": False}),
     "one-predictor": Variant("One predictor", "Committees of final and full-text predictors", {"predictors": 1}),
+    "no-regression": Variant("No regression", "A regression beside the final predictors", {"regression": False}),
+    "even-words": Variant("All words count the same", "Marks on common words that count more", {"commonness": 0.0}),
     "no-gradient": Variant("No gradient", "Children that climb by gradient", {"search": "genetic"}, equal=True),
-    "breeding": Variant("Bred children, too", "No children that are bred", {"bred": 1 / 3}),
     "random-start": Variant("Random start", "First generators that know the task", {"start": "random"}),
     "no-columns": Variant("No label columns", "Vectors that know the labels", {"label_columns": False}),
     PAPERS: Variant("Paper's fitness and operators", "All but the vectors", equal=True),

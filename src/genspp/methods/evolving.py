@@ -316,9 +316,9 @@ def make_objective(settings: dict[str, Any], evaluator: Evaluator) -> Objective:
     task, seed = evaluator.task, settings["seed"]
     if settings["objective"] == "evidence":
         full = full_text_judge(evaluator, seed).task_loss
-        weights = (settings[name] for name in ("completeness", "insufficiency", "epsilon"))
+        weights = {name: settings[name] for name in ("completeness", "insufficiency", "epsilon")}
         blind = task.chance - full < _ERROR / math.sqrt(len(task.val))
-        return EvidenceObjective(task.chance, full, *weights, blind)
+        return EvidenceObjective(task.chance, full, **weights, blind=blind)
     # By `decimal`, whose logarithm is the same on every machine.
     scale = float(Decimal(task.shape.classes).ln()) if settings["normalise_loss"] else 1.0
     threshold = settings["threshold"]

@@ -78,7 +78,8 @@ class GenSPP(Rationalizer):
         **JUDGING,
     }
     on_source: ClassVar[dict[str | tuple[str, str], dict[str, Any]]] = {
-        "toy": {"vector_width": 26, "regression": False},  # no letter speaks for a class
+        # Letters are no words: none of them speaks for a class, and all are common.
+        "toy": {"vector_width": 26, "regression": False, "commonness": 0.0},
         ("toy", "paper"): {"threshold": 0.1},
         ("hatexplain", "paper"): {"threshold": 0.6},
     }

@@ -44,7 +44,9 @@ class WordListRationalizer(Rationalizer):
         "lists": Setting(10, whole(1, 1000), "how many lists of different lengths are judged"),
         **JUDGING,
     }
-    on_source: ClassVar[dict[str | tuple[str, str], dict[str, Any]]] = {"toy": {"label_columns": True}}
+    on_source: ClassVar[dict[str | tuple[str, str], dict[str, Any]]] = {
+        "toy": {"label_columns": True, "commonness": 0.0}
+    }
 
     def _networks(self, settings: dict[str, Any], inputs: int, classes: int) -> tuple[nn.Module, nn.Module]:
         table = torch.from_numpy(self.vectors_.table)
