@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -99,6 +100,13 @@ def test_where_the_full_text_tells_nothing_no_cost_explodes():
     assert lost.gap == pytest.approx(1e-3)
     assert math.isfinite(lost.cost(Evaluation(1.0, 0.1, 1.0))) and math.isfinite(lost.terms.rest)
     assert lost.shares(Evaluation(1.0, 0.1, 1.0)) == {}  # there is nothing to have a share of
+
+
+def test_where_judges_are_blind_the_best_is_to_leave_nothing_out():
+    blind = replace(EVIDENCE, blind=True)
+    costs = [blind.cost(Evaluation(loss, rate, 0.5)) for loss, rate in ((0.1, 0.0), (2.0, 0.5), (1.0, 1.0), (1.0, 3.0))]
+    assert costs == sorted(costs, reverse=True) and costs[-1] > 0
+    assert blind.shares(Evaluation(0.3, 0.5, 0.5)) == {}
 
 
 @pytest.mark.parametrize(("full", "free"), [(0.0, 0.01), (0.5, 0.02), (0.6, 0.15 * 0.1), (0.8, 0.15 * 1e-3)])

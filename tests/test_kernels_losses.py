@@ -210,16 +210,17 @@ def test_regularisers_and_their_gradients(padded, alpha, soft):
     np.testing.assert_allclose(gradient[: batch.cells][there], x.grad.numpy()[: batch.cells][there], atol=1e-6)
 
 
-def test_pressure_is_on_every_token_by_its_text_s_length_and_cost():
+def test_pressure_is_on_every_token_by_its_share_of_its_text_and_the_text_s_cost():
     batch = batch_of([4, 3, 1, 6, 2, 2, 5, 1, 3])
     d_mask, slopes, costs, rng = floats(batch.cells), floats(batch.cells), costs_of(batch), np.random.default_rng(0)
     d_mask[: batch.cells] = rng.normal(size=batch.cells) * batch.real[: batch.cells]
     slopes[: batch.cells] = rng.random(batch.cells) * batch.real[: batch.cells]
-    right = np.zeros(batch.cells)
+    right, counts = np.zeros(batch.cells), floats(batch.cells)
+    counts[: batch.cells] = rng.uniform(1, 5, batch.cells) * batch.real[: batch.cells]
     for lane, cells in enumerate(lanes_of_texts(batch)):
         own = cells[batch.real[cells] > 0]
-        right[own] = (d_mask[own] + 0.7 * costs[lane] / len(own)) * slopes[own]
-    losses.press(batch.groups, batch.layout.first, batch.real, costs, 0.7, slopes, d_mask)
+        right[own] = (d_mask[own] + 0.7 * costs[lane] * counts[own] / counts[own].sum()) * slopes[own]
+    losses.press(batch.groups, batch.layout.first, counts, costs, 0.7, slopes, d_mask)
     np.testing.assert_allclose(d_mask[: batch.cells], right, atol=1e-6)
     assert not d_mask[: batch.cells][batch.real[: batch.cells] == 0].any()
 

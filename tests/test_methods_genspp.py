@@ -1,5 +1,5 @@
-import dataclasses
 import logging
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -10,12 +10,15 @@ from sklearn.preprocessing import FunctionTransformer
 
 from conftest import sentences
 from genspp import GenSPP, Rationalizer
+from genspp.data.encode import Encoded
 from genspp.errors import DataError, NotFittedError, SettingsError
 from genspp.evolution.search import STRATEGIES
-from genspp.methods.evolving import climb_rate, make_evaluator
+from genspp.methods.evolving import climb_rate, make_evaluator, word_costs
+from genspp.methods.lesson import Lesson
 from genspp.methods.recorder import Forgetful
+from genspp.model.networks import Shape
 from genspp.population import evaluator
-from genspp.population.evaluator import Evaluation
+from genspp.population.evaluator import Evaluation, Task, Training
 
 SMALL = {"population": 4, "generations": 3, "hidden": 8, "min_steps": 60, "max_epochs": 60, "workers": 1}
 AS_PUBLISHED = {"search": "genetic", "objective": "paper", "start": "random", "readers": False, "population": 8}
@@ -204,7 +207,7 @@ def test_a_search_goes_on_from_its_last_recorded_state(search):
 
 
 def test_the_log_has_every_field_of_the_best_evaluation(model):
-    assert {f"best_{field.name}" for field in dataclasses.fields(Evaluation)} <= set(model.history_[0])
+    assert {f"best_{field.name}" for field in fields(Evaluation)} <= set(model.history_[0])
 
 
 def test_settings_that_go_with_a_data_set():
@@ -214,6 +217,8 @@ def test_settings_that_go_with_a_data_set():
         "vectors": "onehot",
         "vector_width": 26,
         "threshold": 0.1,
+        "regression": False,
+        "commonness": 0.0,
     }
     assert "threshold" not in GenSPP.settings_on("hatexplain", "sound")
     assert GenSPP.settings_on("hatexplain", "sound") == {"hidden": 16, "evidence_for": ["toxic"]}
@@ -235,6 +240,8 @@ def test_the_paper_preset_differs_as_the_table_says():
         "readers": (True, False),
         "beliefs": (True, False),
         "predictors": (5, 1),
+        "regression": (True, False),
+        "commonness": (20.0, 0.0),
         "epochs": (1, 3),
         "learning_rate": (3e-3, 1e-2),
         "label_columns": (True, False),
@@ -331,6 +338,29 @@ def test_evidence_for_some_classes_makes_marks_in_the_others_dear(monkeypatch):
     assert all_of_them.selection_rate(everything) == 1
     # Texts that want no mark have no gaps: an adversary that saw gaps would see the class.
     assert (some.adversary, all_of_them.adversary) == ("packed", "gaps")
+
+
+def test_words_that_many_texts_have_count_more():
+    ids = np.array([2, 3, 2, 2, 4, 7, 4], np.int32)  # 2 is in two of three texts; 7 is 2 as another fold has it
+    data = Encoded(ids, np.array([0, 3, 5, 7]), np.zeros(3, np.int32))
+    table, ones = np.zeros((10, 1), np.float32), np.ones(2, np.float32)
+    lesson = Lesson(data, data, table, ones, ones, evidence=np.zeros(5, np.float32))
+    found = word_costs({"commonness": 3.0}, lesson)
+    assert found.tolist() == [1, 1, 4, 2, 3] * 2
+    task = replace(Task(Shape(1, 1, 2), "gru", table, data, data, ones, Training(1)), word_costs=found)
+    first = np.array([1, 0, 0, 0, 0, 0, 0], np.uint8)
+    assert task.selection_rate(first) == pytest.approx(4 / 10 / 3)
+    assert task.selection_rate(np.ones(7, np.uint8)) == 1
+    assert word_costs({"commonness": 0.0}, lesson) is None
+    assert word_costs({"commonness": 3.0}, replace(lesson, evidence=None)) is None
+
+
+def test_where_validation_texts_tell_nothing_everything_is_marked_and_that_is_said(caplog):
+    texts, labels = sentences(40)
+    model = small(generations=2).fit(texts, np.random.default_rng(0).permutation(labels))
+    assert "9 validation texts tell too little to say which words could be left out, so all are marked" in caplog.text
+    assert all(all(why.mask) for why in model.explain(texts[:5]))
+    assert model.shares_ == {}
 
 
 def test_without_completeness_there_is_no_adversary(monkeypatch):

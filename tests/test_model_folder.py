@@ -147,6 +147,7 @@ def test_settings_of_older_folders_are_completed_so_that_predictions_stay(folder
     new = {"label_columns": False, "skip_gaps": False}
     searched = {"search": "genetic", "objective": "paper", "start": "random", "readers": False}
     searched |= {"beliefs": False, "predictors": 1}
+    searched |= {"regression": False, "commonness": 0.0}
     assert load_folder(folder).settings == {"preset": "sound", "hidden": 4, "cell": "bigru"} | new | searched
     alter(folder, "config.json", lambda config: {**config, "method": "fr"})
     assert load_folder(folder).settings == {"preset": "sound", "hidden": 4, "cell": "bigru"} | new

@@ -52,14 +52,15 @@ def explained(model):
     return model.explain(NEW), model.explain(NEW, [None, *([0] * len(why.mask) for why in model.explain(NEW)[1:])])
 
 
+@pytest.mark.parametrize("regression", [True, False])
 @pytest.mark.parametrize("members", [1, 3])
-def test_predictors_that_decide_together_say_the_same_without_their_class(tmp_path, members):
+def test_predictors_that_decide_together_say_the_same_without_their_class(tmp_path, members, regression):
     settings = {"hidden": 5, "generations": 0, "population": 2, "max_epochs": 2, "workers": 1, "truncate": 4}
-    model = METHODS["genspp"](predictors=members, **settings).fit(TEXTS, LABELS)
+    model = METHODS["genspp"](predictors=members, regression=regression, **settings).fit(TEXTS, LABELS)
     model.save(tmp_path)
     networks = load_folder(tmp_path).networks
     assert [networks[name].get("members") for name in ("generator", "predictor", "full_text")] == [
-        None, *[None if members == 1 else members] * 2
+        None, *[None if members == 1 and not regression else members] * 2
     ]  # fmt: skip
     saved, _ = open_explainer(tmp_path)
     assert isinstance(saved, SavedExplainer) and saved.most_tokens == 4

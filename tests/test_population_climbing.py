@@ -22,7 +22,9 @@ def short_readings(monkeypatch):
 
 def small_task(seed=0, **changes):
     task = random_task(seed, hidden=5, cell="bigru", one_hot=False, longest=9, texts=40, batch_size=16)
-    changed = {"skipping": True, "adversary": "gaps", "readers": 11, "mark_costs": COSTS} | changes
+    words = np.random.default_rng(3).uniform(1, 5, len(task.vectors)).astype(np.float32)
+    marks = {"mark_costs": COSTS, "word_costs": words}
+    changed = {"skipping": True, "adversary": "gaps", "readers": 11} | marks | changes
     return replace(task, **changed)
 
 
@@ -65,6 +67,8 @@ def test_every_part_of_a_task_counts():
     assert found(readers=12).task_loss != usual.task_loss != found(readers=None).task_loss
     assert found(mark_costs=None).selection_rate < usual.selection_rate
     assert found(mark_costs=None).task_loss == usual.task_loss
+    assert found(word_costs=None).selection_rate != usual.selection_rate
+    assert found(word_costs=None).task_loss == usual.task_loss
 
 
 @pytest.mark.parametrize("judged", [True, False])
