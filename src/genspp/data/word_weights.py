@@ -76,8 +76,9 @@ def regression(
     classes: int,
     strength: float,
     class_weights: npt.NDArray[np.float32] | None = None,
+    seen: int = _SEEN,
 ) -> Regression:
-    """Fit a regression to the labels of texts, by the words that two texts have.
+    """Fit a regression to the labels of texts, by the words that so many texts have.
 
     rows, columns: the text and the word of every token. shape: how many of them there are. Minimised is what
     scikit-learn's `LogisticRegression(C=strength)` minimises: the mean cross-entropy + |W|^2 / (2 strength texts),
@@ -88,7 +89,7 @@ def regression(
     counts = csr_matrix((np.ones(len(columns)), (rows, columns)), shape=shape)
     counts.sum_duplicates()
     texts = np.asarray((counts > 0).sum(axis=0)).ravel()
-    kept = np.flatnonzero(texts >= min(_SEEN, shape[0]))
+    kept = np.flatnonzero(texts >= min(seen, shape[0]))
     idf = logarithms((1 + shape[0]) / (1 + texts[kept])) + 1
     matrix = counts[:, kept].multiply(idf[None, :]).tocsr()
     lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())

@@ -26,7 +26,7 @@ def train_words(kept: Kept, task: Task, train_mask: Mask, val_mask: Mask) -> Non
     shape, weighed = (len(task.train), rows), (task.train.labels, classes)
     found = []
     for strength in _STRENGTHS:
-        fitted = regression(texts, words, shape, *weighed, strength, task.class_weights)
+        fitted = regression(texts, words, shape, *weighed, strength, task.class_weights, seen=1)
         found.append(MarkedWords(*(np.asarray(part, np.float32) for part in fitted)))
     best = min(found, key=lambda one: _loss(one, task, val_mask))
     for name in ("idf", "weights", "bias"):
