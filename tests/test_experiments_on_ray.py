@@ -1,10 +1,14 @@
 """Commands on a local cluster of two workers: what they leave is what they leave here, to the bit, whatever dies."""
 
 import json
+import os
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -55,6 +59,34 @@ def results(folder: Path) -> dict:
     }
 
 
+@pytest.fixture
+def address(tmp_path, monkeypatch):
+    """A cluster that somebody else has started, guarded by a token, as `ray start` does it."""
+    token = tmp_path / ".ray" / "auth_token"
+    token.parent.mkdir()
+    token.write_text("a" * 64)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+    with socket.socket() as free, tempfile.TemporaryDirectory(prefix="ray") as short:  # Ray's sockets want short paths
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        free.close()
+        ray = Path(sys.executable).with_name("ray")
+        words = ["start", "--head", "--block", "--port", str(port), "--num-cpus", "2", "--temp-dir", short]
+        said = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        head = subprocess.Popen([ray, *words, "--include-dashboard=false"], start_new_session=True, **said)
+        for _ in range(600):
+            if (Path(short) / "ray_current_cluster").exists() or head.poll() is not None:
+                break
+            time.sleep(0.2)
+        yield f"127.0.0.1:{port}"
+        below = descendants(head.pid)
+        for pid in (head.pid, *below):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        head.wait()
+
+
 @pytest.fixture(scope="module")
 def here(tmp_path_factory):
     """A run and a grid as they are done here."""
@@ -88,3 +120,8 @@ def test_a_grid_on_a_cluster_one_of_whose_workers_is_killed_is_the_same(here, tm
     assert "done in" in said and "failed" not in said
     assert results(tmp_path) == results(here) and len(results(here)) == 4
     assert not list(tmp_path.rglob("*.error.txt"))
+
+
+def test_a_cluster_at_an_address_that_a_token_guards_gives_the_same_run(here, address, tmp_path):
+    end(start(tmp_path, "train", "toy", *SMALL, "--on", f"ray:{address}", "--out", "run"))
+    assert left(tmp_path / "run") == left(here / "run")
