@@ -10,7 +10,7 @@ _EPSILON = 1e-8  # eq. 8: keeps the fitness of a perfect individual finite
 _LEAST_GAP = 1e-3  # nats; where the full text tells less, there is nothing to divide by
 _DOUBT = 0.02  # of the full text's loss: where texts are open to doubt, two judges of one highlight differ by more
 _MOST_FREE = 0.15  # of what the full text tells: where that is little, what may be lacking is less
-_CHEAPEST = 0.5  # of the price of a nat, where texts tell half a nat or less
+_CHEAPEST = 0.35  # of the price of a nat, where texts tell as little, or less
 _EVEN = 0.4  # what all of the full text's information costs a first generator that lacks it
 
 
@@ -83,10 +83,11 @@ class EvidenceObjective(Objective):
     loss and full are nats per text, of the predictor behind the highlight and of one that sees the full text; price,
     what a nat costs, is insufficiency, less where texts tell less than one; free, what a highlight may lack, is
     epsilon, more where the full text leaves much open, less where it tells little. C, what is left over, is a share of
-    the information that the full text gives: (chance - loss) / (chance - full), of the adversary behind the rest. Where
-    judges are blind, for nobody can tell what the full text gives, the best is to leave nothing out. These
+    the information that the full text gives: (chance - loss) / (chance - full), of the adversary behind the rest. These
     mean the same on every data set: a text's right label has its chance divided by e^(loss - full) where words are
     missing; and an adversary that knows as much as the full text has a share of 1.
+
+    blind: nobody can tell what the full text gives, so the best is to leave nothing out.
     """
 
     chance: float
@@ -108,7 +109,7 @@ class EvidenceObjective(Objective):
 
     @property
     def price(self) -> float:
-        """What a nat costs that the predictor lacks: less where texts tell less than one, but half at least."""
+        """What a nat costs that the predictor lacks: less where texts tell less than one, but some of it at least."""
         return self.insufficiency * min(1.0, max(_CHEAPEST, self.gap))
 
     @property

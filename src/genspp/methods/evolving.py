@@ -44,7 +44,9 @@ JUDGING: dict[str, Setting] = {
     ),
     "completeness": Setting(0.4, number(0), "evidence: what all that is left to the adversary costs; 0: none"),
     "insufficiency": Setting(
-        10.0, number(0), "evidence: what a nat costs that the predictor lacks; half of it where texts tell little"
+        10.0,
+        number(0),
+        "evidence: what a nat costs that the predictor lacks; about a third of it where texts tell little",
     ),
     "commonness": Setting(
         20.0,

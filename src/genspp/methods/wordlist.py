@@ -45,7 +45,7 @@ class WordListRationalizer(Rationalizer):
         **JUDGING,
     }
     on_source: ClassVar[dict[str | tuple[str, str], dict[str, Any]]] = {
-        "toy": {"label_columns": True, "commonness": 0.0}
+        "toy": {"label_columns": True, "commonness": 0.0, "regression": False}
     }
 
     def _networks(self, settings: dict[str, Any], inputs: int, classes: int) -> tuple[nn.Module, nn.Module]:

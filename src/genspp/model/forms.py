@@ -58,8 +58,7 @@ class MarkedWords:
         found, times = np.unique(texts[known] * rows + ids[known], return_counts=True)
         texts, words = found // rows, found % rows
         values = times * self.idf[words].astype(np.float64)
-        logits = np.zeros((count, len(self.bias)))
-        np.add.at(logits, texts, values[:, None] * self.weights[words])
+        logits = np.stack([np.bincount(texts, values * column[words], count) for column in self.weights.T], axis=1)
         lengths = np.sqrt(np.bincount(texts, values**2, minlength=count))
         return np.asarray(logits / np.maximum(lengths, 1e-12)[:, None] + self.bias)
 
