@@ -104,8 +104,8 @@ def test_guessing_by_hand():
     assert beside.guessing_clf_f1(["a", "b"], ["a"]) == pytest.approx(1 / 3)
 
 
-def figures(clf_f1, plain=0.73, guessing=0.5):
-    return {"clf_f1": clf_f1, "tfidf_clf_f1": plain, "guessing_clf_f1": guessing}
+def figures(clf_f1, plain=0.73, guessing=0.5, rate=0.2):
+    return {"clf_f1": clf_f1, "selection_rate": rate, "tfidf_clf_f1": plain, "guessing_clf_f1": guessing}
 
 
 def test_more_than_three_points_below_tf_idf_is_warned_of():
@@ -121,7 +121,14 @@ def test_near_chance_is_warned_of():
         assert sentence.startswith("Clf-F1 is near chance, for guessing labels by their frequency has 50.00 %")
 
 
+def test_where_nearly_all_is_marked_that_is_warned_of():
+    assert beside.warnings(figures(0.8, rate=0.9)) == []
+    (sentence,) = beside.warnings(figures(0.8, rate=0.99))
+    assert sentence.startswith("Nearly all words are marked")
+
+
 def test_together_is_all_of_it():
-    metrics = beside.together({"clf_f1": 0.5}, {"tfidf_clf_f1": 0.9, "guessing_clf_f1": 0.49})
-    assert list(metrics) == ["clf_f1", "tfidf_clf_f1", "guessing_clf_f1", "warnings"]
+    own = {"clf_f1": 0.5, "selection_rate": 0.1}
+    metrics = beside.together(own, {"tfidf_clf_f1": 0.9, "guessing_clf_f1": 0.49})
+    assert list(metrics) == ["clf_f1", "selection_rate", "tfidf_clf_f1", "guessing_clf_f1", "warnings"]
     assert len(metrics["warnings"]) == 2

@@ -359,8 +359,11 @@ def test_where_validation_texts_tell_nothing_everything_is_marked_and_that_is_sa
     texts, labels = sentences(40)
     model = small(generations=2).fit(texts, np.random.default_rng(0).permutation(labels))
     assert "9 validation texts tell too little to say which words could be left out, so all are marked" in caplog.text
-    assert all(all(why.mask) for why in model.explain(texts[:5]))
+    others = ["entirely other words", "and ever so many of them, however long it takes to the end of this text"]
+    assert all(all(why.mask) for why in model.explain([*texts[:5], *others]))
     assert model.shares_ == {}
+    skewed = small(generations=1, skew_epochs=1).fit(texts, np.random.default_rng(0).permutation(labels))
+    assert all(all(why.mask) for why in skewed.explain(others))
 
 
 def test_without_completeness_there_is_no_adversary(monkeypatch):

@@ -1,11 +1,13 @@
 """The regression on the marked words: against scikit-learn's, in torch and on arrays, and what it must not read."""
 
+import itertools
 import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+from safetensors.numpy import load_file, save_file
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
@@ -14,11 +16,14 @@ from folder_tools import alter
 from genspp.app.predict import open_explainer
 from genspp.data.encode import Encoded
 from genspp.data.vectors import UNKNOWN
+from genspp.errors import ModelFolderError
+from genspp.experiments.strangers import sign
 from genspp.methods.base import METHODS, Rationalizer
 from genspp.methods.marked_words import train_words
 from genspp.model import forms
-from genspp.model.networks import Committee, Encoder, MarkedWords, Predictor, Shape
-from genspp.model.weights import deciding
+from genspp.model.inference import classify
+from genspp.model.networks import Committee, Encoder, Generator, MarkedWords, Pair, Predictor, Shape
+from genspp.model.weights import deciding, on_kernels
 from genspp.population.evaluator import Task, Training
 
 ROWS, CLASSES = 30, 3
@@ -129,6 +134,21 @@ def test_a_committee_gives_it_half_of_the_say():
     torch.testing.assert_close(Committee(members, words)(vectors, real, mask, ids).exp(), right)
 
 
+@torch.inference_mode()
+def test_a_model_at_work_gives_it_half_of_the_say_too():
+    data = random_encoded(np.random.RandomState(5), 20, 8, ROWS, CLASSES)
+    table, generator = torch.randn(ROWS, 4), Generator(Encoder(Shape(4, 4, CLASSES), "gru"), 1)
+    pair = Pair(table, generator, Committee([one_predictor() for _ in range(3)], random_words()))
+    mask = (np.random.default_rng(6).random(len(data.ids)) < 0.5).astype(np.uint8)
+    ids, real = map(torch.from_numpy, data.padded(np.arange(len(data))))
+    marks = torch.zeros(real.shape)
+    marks[real] = torch.from_numpy(mask).float()
+    right = pair.predictor(table[ids], real, marks, ids).exp()
+    np.testing.assert_allclose(classify(on_kernels(pair), data, mask), right, atol=1e-5)
+    with pytest.raises(ValueError, match="needs ids"):
+        pair.predictor(table[ids], real, marks)
+
+
 def some_rows(count=120, seed=0):
     rng = np.random.default_rng(seed)
     labels = [sorted(WORDS)[i % 2] for i in range(count)]
@@ -151,6 +171,29 @@ def test_saved_and_loaded_models_say_the_same_with_and_without_torch_and_after_n
     assert (loaded.predict_full_text(texts) == model.predict_full_text(texts)).all()
 
 
+def test_it_is_fitted_to_the_highlights_and_for_full_texts_to_all_words():
+    texts, labels = some_rows()
+    settings = {"seed": 1, "lists": 4, "hidden": 4, "min_steps": 0, "max_epochs": 200, "workers": 1}
+    listed = METHODS["wordlist"](**settings).fit(texts, labels)
+    marked = {word for why in listed.explain(texts) for word in itertools.compress(why.tokens, why.mask)}
+    rows = [listed.vectors_.index[word] for word in sorted(marked)]
+    behind, full = listed.model_.predictor.words.idf, listed.full_text_.words.idf
+    assert np.flatnonzero(behind).tolist() == sorted(rows)
+    assert np.flatnonzero(full).tolist() == list(range(2, len(full))) != sorted(rows)
+
+
+@pytest.mark.parametrize("part", ["model.predictor", "full_text"])
+def test_a_folder_that_promises_a_regression_of_another_size_is_refused_before_one_is_made(model, tmp_path, part):
+    model.save(tmp_path)
+    weights = load_file(tmp_path / "weights.safetensors")
+    weights[f"{part}.words.weights"] = weights[f"{part}.words.weights"][:-1].copy()
+    save_file(weights, tmp_path / "weights.safetensors")
+    sign(tmp_path)
+    for load in (Rationalizer.load, open_explainer):
+        with pytest.raises(ModelFolderError, match=f"{part}.words.weights"):
+            load(tmp_path)
+
+
 def test_a_model_without_it_says_what_its_networks_say(tmp_path):
     texts, labels = some_rows()
     plain = METHODS["genspp"](regression=False, **SMALL).fit(texts, labels)
@@ -168,5 +211,6 @@ def test_a_model_without_it_says_what_its_networks_say(tmp_path):
 
 def without(settings):
     return {name: value for name, value in settings.items() if name not in ("regression", "commonness")} | {
-        "tokenizer": "signs"
+        "tokenizer": "signs",
+        "bred": 0.0,
     }

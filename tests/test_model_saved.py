@@ -115,6 +115,8 @@ WRONG = [
     ("networks.sampled", "x"), ("networks.share", 2), ("networks.share", True), ("settings.tokenizer", "bytes"),
     ("settings.hidden", 5), ("settings.truncate", 0), ("networks.predictor.members", GONE),
     ("networks.predictor.members", 4), ("networks.predictor.members", 6), ("networks.predictor.members", 0),
+    ("networks.predictor.words", GONE), ("networks.predictor.words", 3), ("networks.predictor.words", 10**400),
+    ("networks.predictor.words", True), ("networks.full_text.words", "x"), ("networks.generator.words", 2),
     ("networks.predictor.members", 10**9), ("networks.full_text.members", "5"), ("networks.full_text.members", True),
 ]  # fmt: skip
 

@@ -163,7 +163,7 @@ def _import_ray() -> Any:
     for name, value in _MANNERS.items():
         os.environ.setdefault(name, value)
     # `ray start` guards a cluster by the token that Ray keeps there, where there is one; who joins must be told to.
-    if (Path.home() / ".ray" / "auth_token").exists():
+    if Path(os.path.expanduser("~/.ray/auth_token")).exists():
         os.environ.setdefault("RAY_AUTH_MODE", "token")
     try:
         import ray

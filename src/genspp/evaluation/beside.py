@@ -20,6 +20,7 @@ from genspp.methods.arguments import class_numbers, classes_of
 
 FIGURES = ("tfidf_clf_f1", "guessing_clf_f1", "wordlist_hl_f1", "random_hl_f1", "all_hl_f1")
 FAR_BELOW, NEAR = 3.0, 2.0  # points of Clf-F1
+NEARLY_ALL = 0.95  # of the tokens
 
 
 def references(
@@ -108,5 +109,10 @@ def warnings(metrics: dict[str, Any]) -> list[str]:
         found.append(
             f"Clf-F1 is near chance, for guessing labels by their frequency has {guessing:.2f} %; "
             "rely on neither the labels nor the highlights of this model."
+        )
+    if metrics["selection_rate"] > NEARLY_ALL:
+        found.append(
+            "Nearly all words are marked, so the highlights do not tell which of them decide; the validation texts may "
+            "be too few to say which could be left out."
         )
     return found

@@ -147,7 +147,7 @@ def _data(trial: Trial, data: dict[str, Any], vectors: str) -> dict[str, Any]:
 
 
 def _parameters(run: Run) -> dict[str, int]:
-    """Return how many parameters were trained: in all, and by part where no part shares any with another."""
+    """Return how many parameters networks have: in all, and by part where no part shares any with another."""
     from genspp.app.predict import open_model
 
     model, _ = open_model(run.folder)

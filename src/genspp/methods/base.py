@@ -35,7 +35,7 @@ from genspp.model.forms import KernelPair
 from genspp.model.inference import classify_full_text
 from genspp.model.networks import read_rows
 from genspp.model.saved import described
-from genspp.model.weights import check_hidden, deciding, load_arrays, on_kernels
+from genspp.model.weights import check_hidden, check_words, deciding, load_arrays, on_kernels
 from genspp.registry import Registry
 from genspp.settings import FLAG, PRESETS, Setting, check_one, number, one_of, optional, resolve, whole
 
@@ -254,6 +254,8 @@ class Rationalizer(Explainer, ClassifierMixin, BaseEstimator, metaclass=ABCMeta)
             model._settings_ = model.settings(len(saved.classes))
             check_hidden(saved.weights, model._settings_["hidden"])
             model.classes_, model.vectors_, model.history_ = np.array(saved.classes), saved.vectors, []
+            if model._settings_.get("regression"):
+                check_words(saved.weights, len(saved.vectors.table), len(saved.classes))
             model._make_networks()
             load_arrays({"model": model.model_, "full_text": model.full_text_}, saved.weights)
         except ValueError as error:

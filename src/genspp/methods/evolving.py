@@ -17,7 +17,7 @@ from genspp.errors import SettingsError
 from genspp.evolution.fitness import EvidenceObjective, Objective, PaperObjective
 from genspp.evolution.individuals import Genomes
 from genspp.kernels.losses import exponentials, logarithms
-from genspp.methods.base import MOST_AT_ONCE
+from genspp.methods.base import MOST_AT_ONCE, logger
 from genspp.methods.lesson import Lesson
 from genspp.methods.marked_words import train_words
 from genspp.methods.patience import patient_epochs, texts_per_update
@@ -319,7 +319,8 @@ def make_objective(settings: dict[str, Any], evaluator: Evaluator) -> Objective:
     if settings["objective"] == "evidence":
         full = full_text_judge(evaluator, seed).task_loss
         weights = {name: settings[name] for name in ("completeness", "insufficiency", "epsilon")}
-        blind = task.chance - full < _ERROR / math.sqrt(len(task.val))
+        # Judges that count by their last epoch may be worse than chance for having been trained too long.
+        blind = settings["beliefs"] and task.chance - full < _ERROR / math.sqrt(len(task.val))
         return EvidenceObjective(task.chance, full, **weights, blind=blind)
     # By `decimal`, whose logarithm is the same on every machine.
     scale = float(Decimal(task.shape.classes).ln()) if settings["normalise_loss"] else 1.0
@@ -356,6 +357,18 @@ def informed_genomes(
         parts.append(evaluator.imitate(genomes[:listed], lists, climbs[:listed]))
     parts.append(evaluator.climb(genomes[listed:], climbs[listed:], terms))
     return np.concatenate(parts)
+
+
+def is_blind(objective: Objective, task: Task, so: str) -> bool:
+    """Tell whether judges are blind and, if so, say what comes of it."""
+    blind = isinstance(objective, EvidenceObjective) and objective.blind
+    if blind:
+        logger.warning(
+            "%d validation texts tell too little to say which words could be left out, so %s; give more texts.",
+            len(task.val),
+            so,
+        )
+    return blind
 
 
 def all_marking(task: Task) -> Genomes:

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from genspp.errors import SettingsError
-from genspp.evolution.fitness import EvidenceObjective, PaperObjective
+from genspp.evolution.fitness import PaperObjective
 from genspp.evolution.individuals import Genome, Genomes
 from genspp.evolution.search import STRATEGIES, Search, settings_of, strategy_settings
 from genspp.methods.base import METHODS, Rationalizer, logger
@@ -27,6 +27,7 @@ from genspp.methods.evolving import (
     final_predictors,
     informed_genomes,
     initial_genomes,
+    is_blind,
     judging,
     make_objective,
     train_final,
@@ -116,13 +117,7 @@ class GenSPP(Rationalizer):
     def _search(self, settings: dict[str, Any], lesson: Lesson, evaluator: Evaluator, recorder: Recorder) -> Search:
         recorder.say("preparing readers and judges")
         objective, state = make_objective(settings, evaluator), recorder.restore()
-        blind = isinstance(objective, EvidenceObjective) and objective.blind
-        if blind:
-            logger.warning(
-                "%d validation texts tell too little to say which words could be left out, so all are marked; "
-                "give more texts.",
-                len(evaluator.task.val),
-            )
+        blind = is_blind(objective, evaluator.task, "all are marked")
         skewed, told = None, dict[str, Any]()
         if settings["skew_epochs"] and state is None:
             skewed, told = _skewed(settings, evaluator.task)
@@ -131,14 +126,16 @@ class GenSPP(Rationalizer):
             return evaluator.climb(genomes, climbs, descended(objective).terms)
 
         def first(count: int) -> Genomes:
+            genomes = others(count)
+            return np.concatenate([all_marking(evaluator.task), genomes[1:]]) if blind else genomes
+
+        def others(count: int) -> Genomes:
             if skewed is not None and settings["skew_sigma"] is not None:
                 return _noisy_copies(skewed, count, settings)
             if settings["start"] == "random":
                 genomes = initial_genomes(settings["seed"], count, evaluator.task)
             else:
                 genomes = informed_genomes(settings, count, lesson, evaluator, descended(objective).first_terms)
-            if blind:
-                genomes = np.concatenate([genomes[:-1], all_marking(evaluator.task)])
             return genomes if skewed is None else np.concatenate([genomes[:-1], skewed[None]])
 
         run = {**settings, "climb_rate": climb_rate(settings, lesson)}

@@ -22,6 +22,7 @@ from genspp.methods.evolving import (
     Judging,
     above,
     final_predictors,
+    is_blind,
     judging,
     list_thresholds,
     make_objective,
@@ -62,6 +63,7 @@ class WordListRationalizer(Rationalizer):
             recorder.say("preparing readers and judges")
             objective, state = make_objective(settings, evaluator), recorder.restore()
             self.history_ = list(state["history"]) if state is not None else []
+            is_blind(objective, evaluator.task, "the longest list is taken")
             recorder.say(f"judging {len(thresholds)} lists of words")
             for number in range(len(self.history_), len(thresholds)):
                 if recorder.enough():

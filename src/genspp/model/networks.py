@@ -210,12 +210,14 @@ class Committee(nn.Module):
     def forward(self, vectors: Tensor, real: Tensor, mask: Tensor, ids: Tensor | None = None) -> Tensor:
         """Return the logarithms of the mean probabilities, (texts, classes), at a mask of numbers from 0 to 1.
 
-        ids: (texts, tokens) rows of the vectors, for the regression.
+        ids: (texts, tokens) rows of the vectors, which a regression needs.
         """
         logits = torch.stack([member(vectors, real, mask) for member in self.members])
         mean = logits.log_softmax(2).logsumexp(0) - math.log(len(self.members))
-        if self.words is None or ids is None:
+        if self.words is None:
             return mean
+        if ids is None:
+            raise ValueError("a committee with a regression needs ids")
         return torch.logaddexp(mean, self.words(ids, mask).log_softmax(1)) - math.log(2)
 
 

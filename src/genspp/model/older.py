@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 Arrays = dict[str, npt.NDArray[Any]]
 
-# What settings that came with format 3 were before there were any; and one that has gone since, of searches only.
+# What settings that came with format 3 were before there were any; and those that have gone since, of searches only.
 _BEFORE_3 = {"label_columns": False, "skip_gaps": False}
 _GENSPP_BEFORE_3 = {
     "search": "genetic",
@@ -20,7 +20,7 @@ _GENSPP_BEFORE_3 = {
 }
 _BEFORE_5 = {"regression": False, "commonness": 0.0}  # of methods whose highlights are judged
 _JUDGED = ("genspp", "wordlist")
-_GONE = "penalise_empty"
+_GONE = ("penalise_empty", "bred")
 _WORDS, _WORDS_BEFORE_4 = "words", "signs"  # what the tokenizer `words` was before a repeated sign was one token
 
 
@@ -42,5 +42,5 @@ def completed(method: str, settings: Mapping[str, Any], number: int) -> dict[str
     before: dict[str, Any] = _BEFORE_5 if method in _JUDGED else {}
     if number < 3:
         before = before | _BEFORE_3 | (_GENSPP_BEFORE_3 if method == "genspp" else {})
-    found = before | {name: value for name, value in settings.items() if name != _GONE}
+    found = before | {name: value for name, value in settings.items() if name not in _GONE}
     return found | ({"tokenizer": _WORDS_BEFORE_4} if number < 4 and found.get("tokenizer") == _WORDS else {})

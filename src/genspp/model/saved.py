@@ -126,7 +126,12 @@ def _pair_of(saved: SavedModel) -> KernelPair:
             forms[own] = form
             shapes |= {f"{own}.{key}": shape for key, shape in parameter_shapes(form.sizes).items()}
         if fields.get("words") is not None:
-            shapes |= _word_shapes(place, _checked(fields, "words", _WHOLE), form.sizes.outputs)
+            rows = len(table)
+            if name == "generator" or fields.get("members") is None or fields["words"] != rows:
+                raise ValueError(
+                    f"the {name} names a regression that does not fit its predictors and its {rows:,} rows."
+                )
+            shapes |= _word_shapes(place, rows, form.sizes.outputs)
     check_shapes(shapes, saved.weights)
 
     def weighed(place: str) -> Weighed:

@@ -57,6 +57,16 @@ def check_hidden(arrays: Arrays, hidden: int) -> None:
         raise ValueError(f"hidden is {hidden:,}, and its weights are not of that size.")
 
 
+def check_words(arrays: Arrays, rows: int, classes: int) -> None:
+    """Refuse saved weights without regressions of so many words and classes; such regressions may then be made."""
+    for part in ("model.predictor", "full_text"):
+        name = f"{part}.words.weights"
+        if name not in arrays or arrays[name].shape != (rows, classes):
+            raise ValueError(
+                f"its regression on marked words ({name}) is not of {rows:,} words and {classes:,} classes."
+            )
+
+
 def load_arrays(modules: Mapping[str, nn.Module], arrays: Arrays) -> None:
     """Copy saved weights into modules, which have them all by the same names, in the same shapes, and no others."""
     wanted = {f"{part}.{name}": own for part, module in modules.items() for name, own in module.state_dict().items()}

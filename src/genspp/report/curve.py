@@ -6,7 +6,7 @@ WIDTH, HEIGHT = 300, 100
 # What a log may hold, and what it is; each kind of method logs some of these. The first are numbers, the others shares.
 _NUMBERS = {"best_fitness": "fitness of the best", "cost": "cost", "val_loss": "validation loss"}
 _SHARES = {
-    "selection_rate": "words selected",
+    "selection_rate": "words selected, as much as they count",
     "sufficiency": "told by the highlight, of what the full text tells",
     "left_over": "told by the rest to an adversary",
 }

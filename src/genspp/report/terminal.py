@@ -239,7 +239,7 @@ def describe(line: dict[str, Any]) -> str:
         "best_fitness": "fitness {:.3f}",
         "best_task_loss": "loss {:.3f}",
         "val_loss": "validation loss {:.4f}",
-        "best_selection_rate": "selected {:.1%}",
+        "best_selection_rate": "selected {:.1%} by weight",
         "selection_rate": "selected {:.1%}",
         "feasible": "feasible {:.0%}",
         "best_sufficiency": "sufficient {:.0%}",
