@@ -42,6 +42,9 @@ class Cluster:
     """A cluster that this process is connected to, until it ends."""
 
     def __init__(self, place: str, workers: int | None = None) -> None:
+        # `ray start` guards a cluster by Ray's token, where there is one on its machine; who joins must be told of it.
+        if place != HERE and os.path.exists(os.path.expanduser("~/.ray/auth_token")):
+            os.environ.setdefault("RAY_AUTH_MODE", "token")
         self.place, self._ray = place, _import_ray()
         self._last: tuple[tuple[Any, ...], Promise] = ((), None)
         self._ours = not self._ray.is_initialized()
@@ -162,9 +165,6 @@ _MANNERS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": ".", "R
 def _import_ray() -> Any:
     for name, value in _MANNERS.items():
         os.environ.setdefault(name, value)
-    # `ray start` guards a cluster by the token that Ray keeps there, where there is one; who joins must be told to.
-    if Path(os.path.expanduser("~/.ray/auth_token")).exists():
-        os.environ.setdefault("RAY_AUTH_MODE", "token")
     try:
         import ray
     except ModuleNotFoundError:

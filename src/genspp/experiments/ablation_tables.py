@@ -66,7 +66,7 @@ def _cells(runs: Sequence[Result]) -> Cells:
     curves = [run.curve() for run in runs]
     return (
         *(metric_cell(runs, metric) for metric in _SHOWN),
-        over_seeds([max(curve.left_over[-1], 0.0) for curve in curves], 100.0),
+        over_seeds([max(curve.left_over[-1], 0.0) for curve in curves if math.isfinite(curve.left_over[-1])], 100.0),
         over_seeds([curve.cost[-1] for curve in curves]),
         over_seeds([curve.evaluations[-1] for curve in curves]),
         over_seeds([run.training["seconds"] for run in runs]),

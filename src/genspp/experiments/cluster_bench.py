@@ -37,7 +37,8 @@ from genspp.experiments.recipe import Pupil
 from genspp.experiments.results import code_version, machine, peak_memory_mb
 from genspp.experiments.scale import Case, made_texts
 from genspp.files import write_json
-from genspp.methods.evolving import climb_rate, everything, initial_genomes, make_task, to_the_end
+from genspp.methods.evolving import everything, make_task, to_the_end
+from genspp.methods.first_generators import climb_rate, initial_genomes
 from genspp.methods.lesson import Lesson
 from genspp.population.compiled import CompiledEvaluator
 from genspp.population.evaluator import Climb, Task, Terms, Training

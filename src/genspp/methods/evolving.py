@@ -15,7 +15,6 @@ from genspp.cluster import PLACE, connect
 from genspp.data.encode import Encoded, Mask
 from genspp.errors import SettingsError
 from genspp.evolution.fitness import EvidenceObjective, Objective, PaperObjective
-from genspp.evolution.individuals import Genomes
 from genspp.kernels.losses import exponentials, logarithms
 from genspp.methods.base import MOST_AT_ONCE, logger
 from genspp.methods.lesson import Lesson
@@ -25,13 +24,13 @@ from genspp.model.forms import Weights, kernel_order, pack
 from genspp.model.inference import flushed
 from genspp.model.networks import Cell, Committee, Encoder, MarkedWords, Pair, Predictor, Shape
 from genspp.model.passes import Batch, Network, prepare
-from genspp.model.weights import count, draw, form_of, load_flat
+from genspp.model.weights import form_of, load_flat
 from genspp.population.compiled import CompiledEvaluator
-from genspp.population.evaluator import Adversary, Climb, Evaluator, Task, Terms, TrainedPredictor, Training
+from genspp.population.evaluator import Adversary, Evaluator, Task, TrainedPredictor, Training
 from genspp.population.on_ray import RayEvaluator
 from genspp.population.sequential import SequentialEvaluator
 from genspp.settings import FLAG, Setting, number, one_of, optional, whole
-from genspp.streams import Purpose, seed_of, stream
+from genspp.streams import Purpose, seed_of
 
 ENGINES: dict[str, Callable[[Task, int], Evaluator]] = {
     "compiled": CompiledEvaluator,
@@ -86,14 +85,9 @@ JUDGING: dict[str, Setting] = {
     "engine": Setting("compiled", one_of(*ENGINES), "the population engine"),
     "on": Setting(None, PLACE, "the cluster whose workers judge; None: the cores of this machine"),
 }
-# How the first generators come by what they know: Adam steps and their rate.
-_LISTED, _CLIMBED, _RATE = 200, 300, 1e-2
-_SHARES = 0.02, 0.3  # of the tokens: the shortest and the longest word list that a first generator learns
-_PRESSURES = 0.1, 1.5  # the least and the most that one which climbs is under
 _SHARPNESS = 1.0, 0.7, 0.5, 0.35  # what the logits of judges may be multiplied by
 _AS_GOOD = 1000  # validation texts: of as many, labels count as much as what predictors believe of them
 _ERROR = 0.5  # nats, about, of a mean over texts times the root of their number: what tells less tells nothing
-_FINE, _COARSE = 3e-3, 1e-2  # rates of climbs from word lists, which are good already, and from anywhere else
 
 
 def make_task(settings: dict[str, Any], lesson: Lesson, cell: Cell = "gru") -> Task:
@@ -330,35 +324,6 @@ def make_objective(settings: dict[str, Any], evaluator: Evaluator) -> Objective:
     return PaperObjective(threshold, scale, settings["graded_failures"])
 
 
-def initial_genomes(seed: int, population: int, task: Task) -> Genomes:
-    """Draw the first population, (individuals, genes), every individual from its own stream."""
-    generator = task.generator()
-    return np.stack([draw(stream(seed, Purpose.GENOME, i), generator) for i in range(population)])
-
-
-def informed_genomes(
-    settings: dict[str, Any], count: int, lesson: Lesson, evaluator: Evaluator, terms: Terms
-) -> Genomes:
-    """Return a first population that knows the task: one half has learnt word lists, the other has climbed.
-
-    Word lists of several lengths, made from the labels alone, by what words say for as much as they count; where no
-    words' weights are learnt, all climb, under several pressures, between the readers that no generator has touched.
-    """
-    genomes, seed = initial_genomes(settings["seed"], count, evaluator.task), settings["seed"]
-    listed = count // 2 if knows_lists(settings, lesson) else 0
-    climbs = [
-        Climb(_LISTED if i < listed else _CLIMBED, _RATE, pressure, seed_of(seed, Purpose.CLIMB, 0, i))
-        for i, pressure in enumerate([*_ladder(*_PRESSURES, listed), *_ladder(*_PRESSURES, count - listed)])
-    ]
-    parts = []
-    if listed:
-        worth = lesson.evidence_of(lesson.train) / evaluator.task.token_costs(lesson.train)
-        lists = [above(worth, least) for least in list_thresholds(worth, listed)]
-        parts.append(evaluator.imitate(genomes[:listed], lists, climbs[:listed]))
-    parts.append(evaluator.climb(genomes[listed:], climbs[listed:], terms))
-    return np.concatenate(parts)
-
-
 def is_blind(objective: Objective, task: Task, so: str) -> bool:
     """Tell whether judges are blind and, if so, say what comes of it."""
     blind = isinstance(objective, EvidenceObjective) and objective.blind
@@ -371,44 +336,8 @@ def is_blind(objective: Objective, task: Task, so: str) -> bool:
     return blind
 
 
-def all_marking(task: Task) -> Genomes:
-    """Return, as a population of one, a generator that marks everything."""
-    genome = np.zeros((1, count(task.generator())), np.float32)
-    genome[:, -1] = 1  # its bias
-    return genome
-
-
-def knows_lists(settings: dict[str, Any], lesson: Lesson) -> bool:
-    """Tell whether some of the first generators have learnt word lists."""
-    copies = settings["skew_sigma"] is not None  # all are copies of a skewed one then
-    return settings["start"] == "informed" and not copies and lesson.evidence is not None
-
-
-def climb_rate(settings: dict[str, Any], lesson: Lesson) -> float:
-    """Return the rate that children climb at, at first: steps from a good list are small, lest they lead away."""
-    return float(settings["climb_rate"] or (_FINE if knows_lists(settings, lesson) else _COARSE))
-
-
 def descended(objective: Objective) -> EvidenceObjective:
     """Return an objective that generators can climb down."""
     if not isinstance(objective, EvidenceObjective):
         raise SettingsError("the paper's objective has no gradient; choose search genetic and start random with it.")
     return objective
-
-
-def list_thresholds(evidence: npt.NDArray[np.float32], count: int) -> list[float]:
-    """Return the least evidence of a token that word lists of several lengths hold, the shortest list first."""
-    ranked = np.sort(evidence)[::-1]
-    places = [min(len(ranked) - 1, int(share * len(ranked))) for share in _ladder(*_SHARES, count)]
-    return [float(ranked[place]) for place in places]
-
-
-def above(evidence: npt.NDArray[np.float32], least: float) -> Mask:
-    """Return which tokens say as much, as a flat mask; those that speak against are never among them."""
-    return np.asarray((evidence >= least) & (evidence > 0)).view(np.uint8)
-
-
-def _ladder(least: float, most: float, rungs: int) -> list[float]:
-    """Return numbers from the least to the most, each as many times the last one."""
-    first, last = logarithms(np.array([least, most]))
-    return [float(rung) for rung in exponentials(np.linspace(first, last, rungs))]

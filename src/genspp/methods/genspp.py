@@ -21,17 +21,14 @@ from genspp.methods.base import METHODS, Rationalizer, logger
 from genspp.methods.evolving import (
     JUDGING,
     Judging,
-    all_marking,
-    climb_rate,
     descended,
     final_predictors,
-    informed_genomes,
-    initial_genomes,
     is_blind,
     judging,
     make_objective,
     train_final,
 )
+from genspp.methods.first_generators import all_marking, climb_rate, informed_genomes, initial_genomes
 from genspp.methods.in_training import GeneratorInTraining
 from genspp.methods.lesson import Lesson
 from genspp.methods.masks import MASKS
@@ -117,7 +114,7 @@ class GenSPP(Rationalizer):
     def _search(self, settings: dict[str, Any], lesson: Lesson, evaluator: Evaluator, recorder: Recorder) -> Search:
         recorder.say("preparing readers and judges")
         objective, state = make_objective(settings, evaluator), recorder.restore()
-        blind = is_blind(objective, evaluator.task, "all are marked")
+        blind = not settings["skew_epochs"] and is_blind(objective, evaluator.task, "all are marked")
         skewed, told = None, dict[str, Any]()
         if settings["skew_epochs"] and state is None:
             skewed, told = _skewed(settings, evaluator.task)

@@ -17,17 +17,8 @@ from torch import nn
 
 from genspp.data.encode import Mask
 from genspp.methods.base import METHODS, Rationalizer
-from genspp.methods.evolving import (
-    JUDGING,
-    Judging,
-    above,
-    final_predictors,
-    is_blind,
-    judging,
-    list_thresholds,
-    make_objective,
-    train_final,
-)
+from genspp.methods.evolving import JUDGING, Judging, final_predictors, is_blind, judging, make_objective, train_final
+from genspp.methods.first_generators import above, list_thresholds
 from genspp.methods.lesson import Lesson
 from genspp.methods.patience import searched
 from genspp.methods.recorder import Recorder
