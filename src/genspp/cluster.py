@@ -25,6 +25,7 @@ HERE = "ray"
 TRIES = 20  # again; beyond, it is the work that kills its workers
 _WORDS = "ray, for a cluster on this machine, or ray:HOST:PORT, for one that this machine belongs to"
 
+_GUARD = "RAY_AUTH_MODE"
 _PATIENCE = 10.0  # seconds that a cluster may take to answer
 
 Promise = Any  # Ray's reference to what is being computed, or was put
@@ -43,8 +44,10 @@ class Cluster:
 
     def __init__(self, place: str, workers: int | None = None) -> None:
         # `ray start` guards a cluster by Ray's token, where there is one on its machine; who joins must be told of it.
-        if place != HERE and os.path.exists(os.path.expanduser("~/.ray/auth_token")):
-            os.environ.setdefault("RAY_AUTH_MODE", "token")
+        guarded = place != HERE and os.path.exists(os.path.expanduser("~/.ray/auth_token"))
+        self._told = guarded and _GUARD not in os.environ
+        if self._told:
+            os.environ[_GUARD] = "token"
         self.place, self._ray = place, _import_ray()
         self._last: tuple[tuple[Any, ...], Promise] = ((), None)
         self._ours = not self._ray.is_initialized()
@@ -63,6 +66,8 @@ class Cluster:
                 else:
                     self._ray.init(self.place.partition(":")[2], **quiet)
             except Exception as error:  # Ray's are of many kinds
+                if self._told:  # a cluster of our own, later, sees to that itself
+                    os.environ.pop(_GUARD, None)
                 if self.place == HERE:
                     raise RunError(f"no cluster could be started ({_first_line(error)}); leave out --on.") from None
                 raise RunError(
