@@ -194,10 +194,7 @@ def test_curves_are_of_what_the_log_has():
     assert (first["step"], first["steps"]) == ("generation", 3)
     assert (first["low"], first["high"], first["last"]) == ("0", "2.5", "2.5")
     assert second["title"] == "words selected, as much as they count"
-    assert (second["high"], second["last"]) == (
-        "50.0 %",
-        "12.5 %",
-    )
+    assert (second["high"], second["last"]) == ("50.0 %", "12.5 %")
     assert panels(LOG[:1]) == panels([]) == []
     worse = [{"epoch": 0, "val_loss": 0.0, "left_over": -0.2}, {"epoch": 1, "val_loss": 0.0, "left_over": 0.1}]
     loss, left = panels(worse)
