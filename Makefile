@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: quickstart test browser lint format bench bench-quick bench-explain bench-gradient bench-ray scale results pictures clean \
+.PHONY: quickstart test browser lint format bench bench-quick bench-explain bench-gradient bench-ray scale samples results pictures clean \
 	torture torture-quick fuzz strangers hashes vulnerabilities dist installed
 
 # The virtual environment, with exactly the files of requirements.txt, which pip checks by their hashes; made anew only when
@@ -48,6 +48,10 @@ bench-explain: $(READY)
 # How long training takes, by rows, tokens and classes, into results/scale.json; about twenty minutes on two idle cores.
 scale: $(READY)
 	$(BIN)/python -m genspp.experiments.scale
+
+# How small samples of real data do beside TF-IDF, into results/samples.json: make samples DATA="texts.csv"; minutes per source.
+samples: $(READY)
+	$(BIN)/python -m genspp.experiments.samples $(DATA)
 
 # Epochs of every gradient method, and of the same by torch's modules, into results/bench-gradient.json; some four minutes.
 bench-gradient: $(READY)

@@ -29,10 +29,7 @@ from genspp.streams import frozen
 FILE = "scale.json"
 COMMAND = "python -m genspp.experiments.scale"
 _WORDS, _SPEAKING = 5_000, 40  # in all; and those that speak for a class
-_OWN, _MOST_OWN = (
-    0.1,
-    12,
-)  # the share of a text's words that speak for its class; of a long document not more than so many
+_OWN, _MOST_OWN = 0.1, 12  # the share of a text's words that speak for its class; of a long document so many at most
 _TEST_TOKENS, _TEST_TEXTS = 120_000, (200, 2_000)  # about so many tokens to be tested on; least and most texts
 _OTHER = 0.4  # as many times that, words speak for a class that is drawn
 
@@ -77,24 +74,27 @@ def made_texts(case: Case, seed: int = 0) -> list[tuple[str, str]]:
 
 def measure(case: Case, folder: Path) -> dict[str, Any]:
     """Train on a case in a process of its own; return its seconds, its memory and its figures."""
-    file, test, run = folder / "texts.csv", folder / "test.csv", folder / "run"
     further = min(_TEST_TEXTS[1], max(_TEST_TEXTS[0], _TEST_TOKENS // case.tokens))
     texts = made_texts(case._replace(rows=case.rows + further))
-    for path, rows in ((file, texts[: case.rows]), (test, texts[case.rows :])):
+    return {**case._asdict(), **train_on(texts[: case.rows], texts[case.rows :], folder)}
+
+
+def train_on(train: Sequence[tuple[str, str]], test: Sequence[tuple[str, str]], folder: Path) -> dict[str, Any]:
+    """Train on texts with labels in a process of its own, with all defaults; return what it took and how it did."""
+    file, further, run = folder / "texts.csv", folder / "test.csv", folder / "run"
+    for path, rows in ((file, train), (further, test)):
         with path.open("w", newline="", encoding="utf-8") as out:
             csv.writer(out).writerows([("text", "label"), *rows])
-    places = ["--test", str(test), "--out", str(run), "--force", "--examples", "0"]
+    places = ["--test", str(further), "--out", str(run), "--force", "--examples", "0"]
     asked = [sys.executable, "-c", _CHILD, "train", str(file), *places]
     started = time.monotonic()
     done = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=3600)
     seconds = time.monotonic() - started
     metrics = json.loads((run / "metrics.json").read_text(encoding="utf-8"))
-    steps = len((run / "log.jsonl").read_text(encoding="utf-8").splitlines())
     return {
-        **case._asdict(),
-        "test_texts": further,
+        "test_texts": len(test),
         "seconds": round(seconds, 1),
-        "generations": steps,
+        "generations": len((run / "log.jsonl").read_text(encoding="utf-8").splitlines()),
         "peak_memory_mb": float(done.stdout.strip().splitlines()[-1]),
         **{name: metrics[name] for name in ("clf_f1", "full_text_clf_f1", "tfidf_clf_f1", "selection_rate")},
     }

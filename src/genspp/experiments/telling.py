@@ -27,6 +27,8 @@ from genspp.experiments.board import Board
 from genspp.experiments.names import data_form, data_title
 from genspp.experiments.paper_tables import main_table, table1
 from genspp.experiments.results import GRIDS, read_results
+from genspp.experiments.samples import FILE as SAMPLES
+from genspp.experiments.samples import samples_table
 from genspp.experiments.scale import FILE as SCALE
 from genspp.experiments.scale import scale_table
 from genspp.experiments.side_tables import beside_table, cost_table, others_table, vectors_table
@@ -107,6 +109,10 @@ def _tables(board: Board, results: Path) -> dict[str, Callable[..., str]]:
         table = scale_table(read_facts(results / SCALE))
         return table.to_markdown().strip() if table is not None else "*Not run yet: `make scale`.*"
 
+    def samples() -> str:
+        table = samples_table(read_facts(results / SAMPLES))
+        return table.to_markdown().strip() if table is not None else "*Not run yet: `make samples`.*"
+
     def main(preset: str) -> str:
         return shown(main_table(board, preset), f"table1 --preset {preset}")
 
@@ -114,7 +120,7 @@ def _tables(board: Board, results: Path) -> dict[str, Callable[..., str]]:
         return shown(others_table(board, preset), f"table1 --data toy-contaminated,mine.csv --preset {preset}")
 
     tables = {name: make(name, table) for name, table in TABLES.items()}
-    return {**tables, "main": main, "others": others, "vectors": vectors, "scale": scale}
+    return {**tables, "main": main, "others": others, "vectors": vectors, "scale": scale, "samples": samples}
 
 
 def _sentences(board: Board, results: Path, facts: dict[str, Any]) -> dict[str, Any]:
