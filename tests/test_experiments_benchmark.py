@@ -120,6 +120,14 @@ def test_a_finished_run_is_not_run_again(grid):
     assert read_result(gone).metrics == metrics
 
 
+def test_it_is_said_which_data_take_the_file_of_vectors(grid, tmp_path, monkeypatch):
+    _, arguments = grid
+    monkeypatch.setattr(benchmark, "run_all", run_none)
+    own = {"methods": ["fr"], "out": tmp_path, "console": Console(file=(said := io.StringIO()))}
+    benchmark.run_grid("table1", **{**arguments, **own, "sources": ["toy", *arguments["sources"]]})
+    assert "tiny.txt has the word vectors of hatexplain\n" in said.getvalue()
+
+
 def test_a_result_of_other_settings_is_not_taken_for_this_one(grid):
     folder, arguments = grid
     other = write_vectors(folder / "other.txt")
