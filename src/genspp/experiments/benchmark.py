@@ -186,7 +186,8 @@ def run_grid(
     first = grid()
     if vectors is not None:
         taking = dict.fromkeys(data_name(trial.source) for trial in first if "vectors" in trial.settings)
-        console.print(f"{vectors.name} has the word vectors of {', '.join(taking) or 'none of the data'}", soft_wrap=True)
+        whose = ", ".join(taking) or "none of the data"
+        console.print(f"{vectors.name} has the word vectors of {whose}", soft_wrap=True)
     failures = _run_missing(first, effort, runs, out, workers, process, console)
     # How many evaluations are as many as the full recipe's is known once that has run.
     later = [trial for trial in grid() if trial not in first]
