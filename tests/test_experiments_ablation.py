@@ -18,7 +18,7 @@ from genspp.errors import SettingsError
 from genspp.evaluation.metrics import selection_rate
 from genspp.experiments import ablation_tables, benchmark, page
 from genspp.experiments.ablation import PAPERS, VARIANTS, equal_generations, settings_of, variants_on
-from genspp.experiments.ablation_tables import ablation_table, difference_sentence, draw_curves
+from genspp.experiments.ablation_tables import MEASURES, ablation_table, draw_curves, ingredient_table
 from genspp.experiments.board import Board
 from genspp.experiments.curves import Curve, FollowedRun, mean_curve
 from genspp.experiments.grid import Effort, expand
@@ -262,7 +262,7 @@ def test_curves_are_written_and_averaged():
     assert mean_curve([short, long], "cost") == ([4.0, 6.0, 8.0], [1.75, 1.25, 0.75])
 
 
-# ---- sentences
+# ---- what ingredients are worth
 
 
 def ablation_run(variant, seed, hits, cost, data="tweets"):
@@ -283,27 +283,34 @@ def board():
     return Board(runs)
 
 
+def worth(board, title, variant, data):
+    measure = next(measure for measure in MEASURES if measure.title == title)
+    table = ingredient_table(board, measure, ["toy", "tweets"])
+    row = next(row for row in table.rows if row.name == VARIANTS[variant].ingredient)
+    return row.cells[["toy", "tweets"].index(data)]
+
+
 def test_what_helps_is_said_to_help(board):
-    assert difference_sentence(board, "no-adversary", "tweets") == (
-        "tweets: Clf-F1 +0.00 ± 0.00 (may be chance), Hl-F1 +43.75 ± 15.53 (helps), cost -0.110 ± 0.025 (helps)."
-    )
-    sentence = difference_sentence(board, "no-readers", "tweets")
-    assert "Hl-F1 +0.00 ± 15.53 (may be chance), cost +0.100 ± 0.000 (hurts)" in sentence
-    assert "Hl-F1 +0.00 (one seed)" in difference_sentence(board, "gaps", "tweets")
-    assert difference_sentence(board, "random-start", "tweets") == "tweets: not run yet."
-    assert difference_sentence(board, "no-columns", "toy") == "Toy: not part of the recipe."
+    assert worth(board, "Clf-F1", "no-adversary", "tweets") == "0.00 ± 0.00"
+    assert worth(board, "Hl-F1", "no-adversary", "tweets") == "43.75 ± 15.53, helps"
+    assert worth(board, "Cost", "no-adversary", "tweets") == "-0.110 ± 0.025, helps"
+    assert worth(board, "Hl-F1", "no-readers", "tweets") == "0.00 ± 15.53"
+    assert worth(board, "Cost", "no-readers", "tweets") == "0.100 ± 0.000, hurts"
+    assert worth(board, "Hl-F1", "gaps", "tweets") == "0.00"
+    assert worth(board, "Hl-F1", "random-start", "tweets") == "not run"
+    assert worth(board, "Hl-F1", "no-columns", "toy") is None
 
 
 def test_without_gold_nothing_is_said_of_it(board):
     for run in board.results:
         run.content["metrics"]["hl_f1"] = None
-    assert "Hl-F1" not in difference_sentence(board, "no-adversary", "tweets")
+    assert worth(board, "Hl-F1", "no-adversary", "tweets") is None
 
 
 def test_the_page_of_the_ablation_follows_the_results(board, monkeypatch, tmp_path):
     monkeypatch.setattr(page, "read_results", lambda folder: board.results)
     text = page.render_page(ROOT / page.ABLATION, tmp_path)
-    assert "- **The adversary.** Toy: not run yet. HateXplain: not run yet. tweets: Clf-F1 +0.00" in text
+    assert re.search(r"\| The adversary +\| +not run \| +not run \| +0.00 ± 0.00 \|", text)
     assert "ablation-tweets.png" in text and "ablation-toy.png" not in text
     assert "Not run yet: `genspp benchmark ablation --data hatexplain:FOLDER --preset sound`" in text
     assert ablation_tables.figure_name("tweets") == "ablation-tweets"

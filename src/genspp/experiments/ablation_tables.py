@@ -1,14 +1,14 @@
-"""What an ablation's result files say: a table per data set, a paragraph per ingredient, and the curves."""
+"""What an ablation's result files say: a table per data set and per measure, and the curves."""
 
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from genspp.evaluation.significance import mean_interval
 from genspp.experiments.ablation import FULL_RECIPE, VARIANTS, variants_on
 from genspp.experiments.board import Board, metric_cell, over_seeds
 from genspp.experiments.curves import Curve, mean_curve
-from genspp.experiments.findings import NOT_RUN
 from genspp.experiments.names import OURS, data_title
 from genspp.experiments.paper_tables import METRICS, SEEDS, Cells, run_notes
 from genspp.experiments.results import Result
@@ -32,12 +32,41 @@ _NOTES = (
     "whatever recipe found the highlights.",
     "Evaluations: of generators in the search. Seconds: training on one core, several runs at once.",
 )
-# What an ingredient is asked for: how a run has it, its digits, and whether more (1) or less (-1) is better.
-_ASKED: dict[str, tuple[Callable[[Result], float | None], int, int]] = {
-    "Clf-F1": (lambda run: 100 * run.metrics["clf_f1"], 2, 1),
-    "Hl-F1": (lambda run: None if run.metrics["hl_f1"] is None else 100 * run.metrics["hl_f1"], 2, 1),
-    "cost": (lambda run: run.curve().cost[-1], 3, -1),
-}
+
+
+class Measure(NamedTuple):
+    """What ingredients are asked for.
+
+    better: whether more (1) or less (-1) of it is. digits: of its differences.
+    """
+
+    title: str
+    of: Callable[[Result], float | None]
+    better: int
+    digits: int = 2
+
+
+def _percent(metric: str) -> Callable[[Result], float | None]:
+    def of(run: Result) -> float | None:
+        value = run.metrics.get(metric)
+        return None if value is None else 100 * value
+
+    return of
+
+
+def _left_over(run: Result) -> float | None:
+    """Return what an adversary finds of the full text's information, in percent; no less than nothing."""
+    last = run.curve().left_over[-1]
+    return max(100.0 * last, 0.0) if math.isfinite(last) else None
+
+
+MEASURES = (
+    Measure("Hl-F1", _percent("hl_f1"), 1),
+    Measure("Clf-F1", _percent("clf_f1"), 1),
+    Measure("Function words among the marked", _percent("function_words"), -1),
+    Measure("Left over", _left_over, -1),
+    Measure("Cost", lambda run: run.curve().cost[-1], -1, 3),
+)
 PANELS = {
     "cost": "cost, by the full recipe",
     "hl_f1": "Hl-F1 on test rows, %",
@@ -66,7 +95,7 @@ def _cells(runs: Sequence[Result]) -> Cells:
     curves = [run.curve() for run in runs]
     return (
         *(metric_cell(runs, metric) for metric in _SHOWN),
-        over_seeds([max(curve.left_over[-1], 0.0) for curve in curves if math.isfinite(curve.left_over[-1])], 100.0),
+        over_seeds([left for left in map(_left_over, runs) if left is not None]),
         over_seeds([curve.cost[-1] for curve in curves]),
         over_seeds([curve.evaluations[-1] for curve in curves]),
         over_seeds([run.training["seconds"] for run in runs]),
@@ -74,33 +103,40 @@ def _cells(runs: Sequence[Result]) -> Cells:
     )
 
 
-def difference_sentence(board: Board, variant: str, data: str) -> str:
-    """Say by how much the full recipe is better than a variant at the same seeds, and whether that helps."""
+def ingredient_table(board: Board, measure: Measure, data_sets: Sequence[str]) -> ResultTable:
+    """Return by how much the full recipe differs from each variant at the same seeds, and whether that helps."""
+    columns = tuple(Column(data_title(data)) for data in data_sets)
+    variants = [(name, variant) for name, variant in VARIANTS.items() if variant.ingredient]
+    rows = [
+        Row(variant.ingredient, tuple(_difference(board, measure, name, data) for data in data_sets))
+        for name, variant in variants
+    ]
+    return ResultTable(measure.title, columns, tuple(rows), corner="Ingredient")
+
+
+def _difference(board: Board, measure: Measure, variant: str, data: str) -> str | None:
+    """Return a cell of that table; None where the recipe has no such ingredient or the data no such measure."""
     if variant not in variants_on(data, population=2, spent=0):
-        return f"{data_title(data)}: not part of the recipe."
+        return None
     found = find(board, data)
     full = {run.seed: run for run in found.get(FULL_RECIPE, [])}
     pairs = [(full[run.seed], run) for run in found.get(variant, []) if run.seed in full]
     if not pairs:
-        return f"{data_title(data)}: {NOT_RUN.lower()}"
-    parts = []
-    for name, (value, digits, sign) in _ASKED.items():
-        values = [(value(ours), value(theirs)) for ours, theirs in pairs]
-        differences = [ours - theirs for ours, theirs in values if ours is not None and theirs is not None]
-        if differences:
-            mean, half = mean_interval(differences)
-            interval = f" ± {half:.{digits}f}" if len(differences) > 1 else ""
-            parts.append(f"{name} {mean:+.{digits}f}{interval} ({_verdict(sign * mean, half)})")
-    return f"{data_title(data)}: {', '.join(parts)}."
+        return "not run"
+    values = [(measure.of(ours), measure.of(theirs)) for ours, theirs in pairs]
+    differences = [ours - theirs for ours, theirs in values if ours is not None and theirs is not None]
+    if not differences:
+        return None
+    mean, half = mean_interval(differences)
+    interval = f" ± {half:.{measure.digits}f}" if len(differences) > 1 else ""
+    return f"{mean:.{measure.digits}f}{interval}{_verdict(measure.better * mean, half)}"
 
 
 def _verdict(gain: float, half: float) -> str:
-    """Say whether an ingredient helps. half: what its mean gain may be off by."""
-    if math.isinf(half):
-        return "one seed"
+    """Say whether an ingredient helps; nothing where that may be chance. half: what its mean gain may be off by."""
     if abs(gain) <= half:
-        return "may be chance"
-    return "helps" if gain > 0 else "hurts"
+        return ""
+    return ", helps" if gain > 0 else ", hurts"
 
 
 def figure_name(data: str) -> str:

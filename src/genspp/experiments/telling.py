@@ -20,7 +20,6 @@ from genspp.experiments import (
     skew_findings,
     sparsity_tables,
 )
-from genspp.experiments.ablation import VARIANTS
 from genspp.experiments.ablation_tables import ablation_table
 from genspp.experiments.audit_table import audit_sentence, audit_table
 from genspp.experiments.board import Board
@@ -48,7 +47,7 @@ TABLES: dict[str, Callable[[Board, str, str], ResultTable | None]] = {
     "ablation": ablation_table,
     "skew": skew_table,
 }
-ABLATED = ("toy", "hatexplain", "tweets")  # what docs/ablation.md shows
+ABLATED = ("toy", "hatexplain", "tweets", "intents")  # what docs/ablation.md shows
 
 
 def grid_of(table: str) -> str:
@@ -174,8 +173,8 @@ def _ablation(board: Board, image: Callable[[str, str], str]) -> dict[str, Any]:
     return {
         "ablated": ABLATED,
         "confidence": round(100 * CONFIDENCE),
-        "ingredients": [(name, variant.ingredient) for name, variant in VARIANTS.items() if variant.ingredient],
-        "ingredient": lambda variant, data: ablation_tables.difference_sentence(board, variant, data),
+        "measures": ablation_tables.MEASURES,
+        "worth": lambda measure: ablation_tables.ingredient_table(board, measure, ABLATED).to_markdown().strip(),
         "curves": curves,
     }
 
