@@ -74,6 +74,17 @@ def test_labels_are_louder_than_contexts_that_a_few_texts_tell_of(kind, contexts
     assert size / own[UNKNOWN + 1 :].std() == pytest.approx(ratio, rel=1e-3)
 
 
+@pytest.mark.parametrize(("kind", "says"), [("corpus", True), ("glove:some", False)])
+def test_a_word_of_one_text_says_something_where_no_file_knows_it(kind, says):
+    keys, labels = [*KEYS, ["goal", "unicum"]], np.append(LABELS, 2).astype(np.int32)
+    vectors = replace(from_corpus(keys), kind=kind)
+    informed = inform(vectors, keys, labels, 3)
+    weights = informed.weights[informed.vectors.index["unicum"]]
+    assert weights.any() == says and (not says or weights.argmax() == 2)
+    train = informed.for_training(encode(keys, informed.vectors.index, UNKNOWN, labels))
+    assert not informed.table[train.ids[-1], vectors.table.shape[1] :].any()  # to its own text it says nothing
+
+
 def test_two_classes_have_one_column():
     informed = inform(VECTORS, KEYS, np.minimum(LABELS, 1), 2)
     assert informed.vectors.table.shape[1] == VECTORS.table.shape[1] + 1

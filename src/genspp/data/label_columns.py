@@ -22,6 +22,9 @@ FOLDS = 5
 # were made from the training texts are made small, and those that know the labels are larger than they: how small, and
 # how many times as large. A file of vectors has seen more texts.
 _SMALL, _LOUDER = 0.3, 6.0
+# How many texts a word needs to say anything. Where there is no file, only the label tells of a word that one text has
+# what it may mean, and short texts are full of such words.
+_SEEN, _SEEN_BESIDE_FILE = 1, 2
 _FOLD_SEED = 0
 
 
@@ -60,9 +63,12 @@ def inform_again(
     """Add the columns to what is left of a model's vectors without them."""
     words = vocabulary(keys)
     known = _with_rows(vectors, words)
-    fold = _folds(labels)
-    weights = _weights(known.words, keys, labels, classes, np.arange(len(keys)))
-    parts = [_weights(known.words, keys, labels, classes, np.flatnonzero(fold != k)) for k in range(fold.max() + 1)]
+    fold, seen = _folds(labels), _SEEN if vectors.kind == KIND else _SEEN_BESIDE_FILE
+
+    def learnt(texts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        return _weights(known.words, [keys[text] for text in texts], labels[texts], classes, seen)
+
+    weights, parts = learnt(np.arange(len(keys))), [learnt(np.flatnonzero(fold != k)) for k in range(fold.max() + 1)]
     columns = [part if classes > 2 else part[:, 1:] for part in (weights, *parts)]
     # As large as the other columns of the training words, or several times, where a word has any weight at all.
     size = np.sqrt((columns[0] ** 2).sum() / max(1, np.count_nonzero(columns[0])))
@@ -89,15 +95,10 @@ def _folds(labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
 
 
 def _weights(
-    words: Sequence[str],
-    keys: Sequence[Sequence[str]],
-    labels: npt.NDArray[np.int32],
-    classes: int,
-    texts: npt.NDArray[np.int64],
+    words: Sequence[str], keys: Sequence[Sequence[str]], labels: npt.NDArray[np.int32], classes: int, seen: int
 ) -> npt.NDArray[np.float64]:
-    """Return the weights of all rows, learnt on some of the texts; padding and the unknown word have zeros."""
-    learnt = word_weights([keys[text] for text in texts], labels[texts], classes) if len(texts) else None
+    """Return the weights of all rows, learnt on some texts; padding and the unknown word have zeros."""
     found = np.zeros((len(words) + UNKNOWN + 1, classes))
-    if learnt is not None:
-        found[UNKNOWN + 1 :] = learnt.of(words)
+    if keys:
+        found[UNKNOWN + 1 :] = word_weights(keys, labels, classes, seen=seen).of(words)
     return found

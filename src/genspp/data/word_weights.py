@@ -19,7 +19,6 @@ Numbers = npt.NDArray[np.float64]
 
 _ROUNDS, _MEMORY = 60, 8  # of L-BFGS; and how many steps it remembers
 _SMALL, _SHORTEST = 1e-7, 1e-4  # it ends when the gradient has shrunk so much (squared), or when a step is so short
-_SEEN = 2  # a word that one text has says nothing that holds for others
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,14 +55,14 @@ class Regression(NamedTuple):
 
 
 def word_weights(
-    keys: Sequence[Sequence[str]], labels: npt.NDArray[np.int32], classes: int, strength: float = 1.0
+    keys: Sequence[Sequence[str]], labels: npt.NDArray[np.int32], classes: int, strength: float = 1.0, seen: int = 2
 ) -> WordWeights:
-    """Return the weights of the words that two texts have, W times idf of a regression on them."""
+    """Return the weights of the words that so many texts have, W times idf of a regression on them."""
     words = vocabulary(keys)
     index = {word: column for column, word in enumerate(words)}
     columns = np.array([index[key] for text in keys for key in text], np.int64)
     rows = np.repeat(np.arange(len(keys)), [len(text) for text in keys])
-    idf, weights, _ = regression(rows, columns, (len(keys), len(words)), labels, classes, strength)
+    idf, weights, _ = regression(rows, columns, (len(keys), len(words)), labels, classes, strength, seen=seen)
     kept = np.flatnonzero(idf)
     return WordWeights(tuple(words[column] for column in kept), weights[kept] * idf[kept, None])
 
@@ -76,7 +75,8 @@ def regression(
     classes: int,
     strength: float,
     class_weights: npt.NDArray[np.float32] | None = None,
-    seen: int = _SEEN,
+    *,
+    seen: int,
 ) -> Regression:
     """Fit a regression to the labels of texts, by the words that so many texts have.
 
