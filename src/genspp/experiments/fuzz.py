@@ -2,15 +2,16 @@
 
     python -m genspp.experiments.fuzz --minutes 10 [READER...]        (or `make fuzz`)
 
-runs every reader for so long, in a process of its own, from its seeds and from all that was found before, and writes to
-results/fuzz.json how often it was run and what came out. What is found is printed with the bytes that lead there: a
-line for tests/fuzz_finds.jsonl, which a test then runs for ever.
+runs every reader for so long, each in a process of its own and as many at once as there are cores, from its seeds and
+from all that was found before, and writes to results/fuzz.json how often it was run and what came out. What is found is
+printed with the bytes that lead there: a line for tests/fuzz_finds.jsonl, which a test then runs for ever.
 """
 
 import argparse
 import base64
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 from random import Random
@@ -189,11 +191,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from genspp.experiments.results import code_version, machine
     from genspp.files import write_json
 
-    found = {}
-    for name in asked.readers or READERS:
-        found[name] = fuzz(name, round(60 * asked.minutes))
-        told = {key: value for key, value in found[name].items() if key != "open"}
-        print(f"{name}: {told}", *(json.dumps(find) for find in found[name]["open"]), sep="\n", flush=True)
+    def fuzzed(name: str) -> dict[str, Any]:
+        found = fuzz(name, round(60 * asked.minutes))
+        told = {key: value for key, value in found.items() if key != "open"}
+        print(f"{name}: {told}", *(json.dumps(find) for find in found["open"]), sep="\n", flush=True)
+        return found
+
+    names = tuple(asked.readers or READERS)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = dict(zip(names, pool.map(fuzzed, names), strict=True))
     if not asked.readers:
         head = {"command": f"{COMMAND} --minutes {asked.minutes:g}", "code": code_version(), "machine": machine()}
         for one in found.values():
