@@ -201,6 +201,15 @@ def test_training_texts_are_read_as_training_read_them(monkeypatch):
     np.testing.assert_array_equal(found.test.mask, np.concatenate([one.mask for one in model.explain(splits().test)]))
 
 
+def test_a_word_list_marks_training_texts_as_it_does_others(monkeypatch):
+    model, _ = untrained("wordlist", monkeypatch)
+    for word in ("goal", "soup"):
+        model.model_.generator.margins[model.vectors_.index[word]] = 1
+    found = subject_of(model, splits())
+    np.testing.assert_array_equal(found.train.mask, np.concatenate([one.mask for one in model.explain(splits().train)]))
+    assert found.train.mask.any()
+
+
 def test_drawn_highlights_of_new_words_are_those_that_were_evaluated(monkeypatch):
     """Words that training has not seen, alike to known ones, are guessed when they are read."""
     texts, labels = sentences(30, 2)

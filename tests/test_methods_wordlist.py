@@ -75,5 +75,5 @@ def test_without_an_adversary_nothing_is_said_of_it():
 
 
 def test_without_weights_of_words_there_is_no_list():
-    with pytest.raises(SettingsError, match="set label_columns to True"):
+    with pytest.raises(SettingsError, match="label_columns is False; it takes True: a list is what they know"):
         METHODS["wordlist"](**QUICK, label_columns=False).fit(as_corpus(some_rows()[0], "words", some_rows()[1]))

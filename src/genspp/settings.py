@@ -88,11 +88,17 @@ def resolve(given: Mapping[str, Any], declared: Mapping[str, Setting]) -> dict[s
     """Fill in the preset's values for what is `None`, and check all settings."""
     check_one("preset", given["preset"], declared)
     settings = {name: declared[name].of(given["preset"]) if value is None else value for name, value in given.items()}
-    # Numbers that come from numpy, as in a grid search, become plain ones, which can be saved.
-    settings = {name: value.item() if isinstance(value, np.generic) else value for name, value in settings.items()}
+    settings = {name: _plain(value) for name, value in settings.items()}
     for name, value in settings.items():
         check_one(name, value, declared)
     return settings
+
+
+def _plain(value: Any) -> Any:
+    """Return what comes from numpy, as in a grid search, as plain values, which can be saved; in lists too."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def check_one(name: str, value: Any, declared: Mapping[str, Setting]) -> None:

@@ -58,13 +58,14 @@ def _finished(
     run: Run, data: Data, metrics: dict[str, Any], rationales: list[Rationale], audit: Audit | None
 ) -> Finished:
     name, log = run.folder.resolve().name, run.lines()
-    method = METHODS[run.config["method"]].title
+    method, wanted = METHODS[run.config["method"]].title, run.config["settings"].get("evidence_for")
     return Finished(
         name=name,
         title=f"{method} on {data.source.called}",
         header={
             "Data": _data_line(run, data),
             "Method": _method_line(run),
+            **({"Evidence": f"wanted of {_named(wanted)} only"} if wanted is not None else {}),
             "Seed": str(run.config["settings"]["seed"]),
             "Command": train_command(run, len(rationales[0].probabilities)),
             "Time": _time_line(run, metrics),
@@ -76,7 +77,12 @@ def _finished(
         log=log,
         repeated=len(data.splits.repeated()["test"]),
         audit=audit,
+        evidence_for=wanted,
     )
+
+
+def _named(labels: Sequence[Any]) -> str:
+    return ", ".join(f"“{label}”" for label in labels)
 
 
 def _data_line(run: Run, data: Data) -> str:

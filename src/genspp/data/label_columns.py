@@ -33,7 +33,7 @@ class Informed:
     """Vectors with columns that know the labels, and what training texts read instead.
 
     vectors: for texts that training has not seen. table: their rows, then those of every fold. fold: (training texts,)
-    the fold that a text is in. weights: (rows of the vectors, classes) what a word says for each class.
+    the fold that a text is in. weights: (rows of the table, classes) what a word says for each class.
     """
 
     vectors: Vectors
@@ -47,7 +47,7 @@ class Informed:
         return replace(train, ids=(train.ids + shift).astype(np.int32))
 
     def evidence(self, wanted: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
-        """Return the most that every word says for one of the wanted classes, (rows of the vectors,)."""
+        """Return the most that every word says for one of the wanted classes, (rows of the table,)."""
         return np.asarray(self.weights[:, wanted].max(axis=1), np.float32)
 
 
@@ -68,14 +68,14 @@ def inform_again(
     def learnt(texts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         return _weights(known.words, [keys[text] for text in texts], labels[texts], classes, seen)
 
-    weights, parts = learnt(np.arange(len(keys))), [learnt(np.flatnonzero(fold != k)) for k in range(fold.max() + 1)]
-    columns = [part if classes > 2 else part[:, 1:] for part in (weights, *parts)]
+    weights = [learnt(np.arange(len(keys))), *(learnt(np.flatnonzero(fold != k)) for k in range(fold.max() + 1))]
+    columns = [part if classes > 2 else part[:, 1:] for part in weights]
     # As large as the other columns of the training words, or several times, where a word has any weight at all.
     size = np.sqrt((columns[0] ** 2).sum() / max(1, np.count_nonzero(columns[0])))
     wanted = (_LOUDER if vectors.kind == KIND else 1) * float(known.table[[known.index[word] for word in words]].std())
     factor = wanted / size if size > 0 else 1.0
     tables = [np.concatenate([known.table, factor * part], axis=1).astype(np.float32) for part in columns]
-    return Informed(replace(known, table=tables[0]), np.concatenate(tables), fold, weights)
+    return Informed(replace(known, table=tables[0]), np.concatenate(tables), fold, np.concatenate(weights))
 
 
 def _with_rows(vectors: Vectors, words: Sequence[str]) -> Vectors:

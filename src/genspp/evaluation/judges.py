@@ -18,7 +18,7 @@ from genspp.evaluation.made_texts import Marked
 from genspp.methods.arguments import class_numbers, class_weights
 from genspp.methods.base import Rationalizer
 from genspp.model.inference import classify, select
-from genspp.model.networks import Pair, Predictor, Shape
+from genspp.model.networks import Pair, Predictor, Shape, WordList
 from genspp.model.weights import load_flat, on_kernels
 from genspp.population.compiled import CompiledEvaluator
 from genspp.population.evaluator import Task, Training, random_mask
@@ -107,8 +107,9 @@ def subject_of(model: Rationalizer, splits: Splits) -> Subject:
         plain = replace(model.vectors_, table=table[:, :-columns])
         informed = inform_again(plain, splits.train.keys(splits.tokenizer), train.labels, len(model.classes_))
         train, table = informed.for_training(train), np.concatenate([table, informed.table[len(table) :]])
-    own = model.model_
-    pair = Pair(torch.from_numpy(table), own.generator, own.predictor, own.sampled, own.share).eval()
+    own, tables = model.model_, len(table) // len(model.vectors_.table)
+    generator = own.generator.repeated(tables) if isinstance(own.generator, WordList) else own.generator
+    pair = Pair(torch.from_numpy(table), generator, own.predictor, own.sampled, own.share).eval()
 
     def marked(data: Encoded) -> Marked:
         return Marked(data, select(on_kernels(pair), data))

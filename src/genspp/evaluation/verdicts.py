@@ -31,10 +31,14 @@ def from_json(written: dict[str, Any]) -> Audit:
     return Audit.of(written | answers)
 
 
-def alarms(audit: Audit) -> list[str]:
-    """Return the questions whose answer is that something else than the marked words may tell the label."""
+def alarms(audit: Audit, *, one_sided: bool = False) -> list[str]:
+    """Return the questions whose answer is that something else than the marked words may tell the label.
+
+    one_sided: evidence of some classes only is wanted, so that a text with none is rightly known by that.
+    """
     said = verdicts(audit)
-    told = [name for name in ("mask_alone", "gaps") if said[name].startswith(("Yes", "In part"))]
+    asked = ("gaps",) if one_sided else ("mask_alone", "gaps")
+    told = [name for name in asked if said[name].startswith(("Yes", "In part"))]
     return [f"{QUESTIONS[name]} {said[name]}" for name in told]
 
 

@@ -15,14 +15,17 @@ from genspp.experiments.results import Result
 
 _CLAIMED = ("hl_f1", "clf_f1")
 _WORD_LIST = "wordlist"
+_NO_GOLD = "There are no gold highlights to compare with."
 
 
 def claim_sentence(board: Board, data: str, preset: str) -> str:
     """Say what has become of the claim that GenSPP has the best Hl-F1 at a comparable Clf-F1."""
     found = in_table(board, data, preset)
     highlights, labels = (found.with_the_best(metric) for metric in _CLAIMED)
-    if highlights is None or labels is None:
+    if labels is None:
         return NOT_RUN
+    if highlights is None:
+        return f"{_NO_GOLD} {lead_sentence(labels)} {labels.correction()}"
     sentences = lead_sentence(highlights), verdict(highlights), lead_sentence(labels), highlights.correction()
     return " ".join(sentences)
 
@@ -31,8 +34,10 @@ def claim_details(board: Board, data: str, preset: str) -> str:
     """Say what else there is to know of it: the published distance, R, word lists, audits, what the preset is worth."""
     runs, found = board.methods(data, preset), in_table(board, data, preset)
     highlights, labels = (found.with_the_best(metric) for metric in _CLAIMED)
-    if highlights is None or labels is None:
+    if labels is None:
         return NOT_RUN
+    if highlights is None:
+        return f"{_NO_GOLD} {selection_sentence(board, data, preset)}"
     sentences = (
         _published(data, highlights, labels),
         selection_sentence(board, data, preset),

@@ -198,10 +198,10 @@ class Rationalizer(Explainer, ClassifierMixin, BaseEstimator, metaclass=ABCMeta)
         self.shares_, self._rows_ = {}, {"train": len(train), "val": len(val)}
         self._make_networks()
         encoded = encode(keys, vectors.index, UNKNOWN, numbers), encode(val_keys, vectors.index, UNKNOWN, val_numbers)
-        lesson = Lesson(*encoded, vectors.table, weights, costs)
+        lesson = Lesson(*encoded, vectors.table, weights, costs, len(vectors.table))
         if informed:
             evidence = informed.evidence(costs == costs.min())
-            lesson = Lesson(informed.for_training(encoded[0]), encoded[1], informed.table, weights, costs, evidence)
+            lesson = replace(lesson, train=informed.for_training(encoded[0]), table=informed.table, evidence=evidence)
         with fork_rng(devices=[]):  # the networks' first weights come from the seed, yet torch's modules draw some too
             self._train(settings, lesson, recorder)
         self.model_.eval()

@@ -120,7 +120,7 @@ def word_costs(settings: dict[str, Any], lesson: Lesson) -> npt.NDArray[np.float
     """
     if lesson.evidence is None or not settings["commonness"]:
         return None
-    words, train = len(lesson.evidence), lesson.train
+    words, train = lesson.words, lesson.train
     texts = np.repeat(np.arange(len(train)), train.lengths)
     found = np.unique(texts * words + train.ids % words) % words  # the rows of all folds follow each other
     shares = np.bincount(found, minlength=words) / len(train)

@@ -15,7 +15,7 @@ from genspp.streams import Purpose, seed_of, stream
 
 # How they come by what they know: Adam steps and their rate.
 _LISTED, _CLIMBED, _RATE = 200, 300, 1e-2
-_SHARES = 0.02, 0.3  # of the tokens: the shortest and the longest word list that a first generator learns
+_SHORTEST, _LONGEST = 0.02, 0.3  # of the tokens: the word lists that first generators learn
 _PRESSURES = 0.1, 1.5  # the least and the most that one which climbs is under
 _FINE, _COARSE = 3e-3, 1e-2  # rates of climbs from word lists, which are good already, and from anywhere else
 
@@ -67,10 +67,13 @@ def climb_rate(settings: dict[str, Any], lesson: Lesson) -> float:
     return float(settings["climb_rate"] or (_FINE if knows_lists(settings, lesson) else _COARSE))
 
 
-def list_thresholds(evidence: npt.NDArray[np.float32], count: int) -> list[float]:
-    """Return the least evidence of a token that word lists of several lengths hold, the shortest list first."""
+def list_thresholds(evidence: npt.NDArray[np.float32], count: int, longest: float = _LONGEST) -> list[float]:
+    """Return the least evidence of a token that word lists of several lengths hold, the shortest list first.
+
+    longest: of the tokens.
+    """
     ranked = np.sort(evidence)[::-1]
-    places = [min(len(ranked) - 1, int(share * len(ranked))) for share in _ladder(*_SHARES, count)]
+    places = [min(len(ranked) - 1, int(share * len(ranked))) for share in _ladder(_SHORTEST, longest, count)]
     return [float(ranked[place]) for place in places]
 
 

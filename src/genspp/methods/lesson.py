@@ -19,8 +19,9 @@ class Lesson:
     """Training and validation rows, and what goes with them.
 
     table: (rows, inputs) the word vectors that their ids are rows of. class_weights: (classes,) what a text of a class
-    weighs in the loss. mark_costs: (classes,) what a selected token costs in a text of a class. evidence: (words,) how
-    much a word says for a class whose evidence is wanted, by its row of the vectors; None where that is not learnt.
+    weighs in the loss. mark_costs: (classes,) what a selected token costs in a text of a class. words: how many rows of
+    the table later texts have; those of every fold follow, in the same order. evidence: (rows,) how much a word says
+    for a class whose evidence is wanted, to a training text what others say of it; None where that is not learnt.
     """
 
     train: Encoded
@@ -28,18 +29,13 @@ class Lesson:
     table: npt.NDArray[np.float32]
     class_weights: npt.NDArray[np.float32]
     mark_costs: npt.NDArray[np.float32]
+    words: int
     evidence: npt.NDArray[np.float32] | None = None
 
-    @property
-    def words(self) -> npt.NDArray[np.float32]:
-        """The evidence of every word, which must be learnt."""
-        if self.evidence is None:
-            raise SettingsError("what words speak for is not learnt; set label_columns to True.")
-        return self.evidence
-
     def evidence_of(self, data: Encoded) -> npt.NDArray[np.float32]:
-        """Return the evidence of every token; the rows of all folds follow each other in the same order."""
-        return self.words[data.ids % len(self.words)]
+        """Return the evidence of every token, which must be learnt."""
+        assert self.evidence is not None
+        return self.evidence[data.ids]
 
     @property
     def one_sided(self) -> bool:

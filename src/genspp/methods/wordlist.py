@@ -23,8 +23,11 @@ from genspp.methods.lesson import Lesson
 from genspp.methods.patience import searched
 from genspp.methods.recorder import Recorder
 from genspp.model.networks import Pair, WordList
-from genspp.settings import Setting, whole
+from genspp.settings import Check, Setting, whole
 from genspp.streams import Purpose, seed_of
+
+_LONGEST = 1.0  # all words that speak for anything
+_ALWAYS: Check = (lambda value: value is True, "True: a list is what they know")
 
 
 @METHODS.register("wordlist")
@@ -34,6 +37,7 @@ class WordListRationalizer(Rationalizer):
     title: ClassVar[str] = "Word list"
     own: ClassVar[dict[str, Setting]] = {
         "lists": Setting(10, whole(1, 1000), "how many lists of different lengths are judged"),
+        "label_columns": Setting(True, _ALWAYS, "add vector columns that know what words say for classes"),
         **JUDGING,
     }
     on_source: ClassVar[dict[str | tuple[str, str], dict[str, Any]]] = {
@@ -47,7 +51,7 @@ class WordListRationalizer(Rationalizer):
 
     def _train(self, settings: dict[str, Any], lesson: Lesson, recorder: Recorder) -> None:
         some = searched(lesson, settings["seed"])
-        thresholds = list_thresholds(lesson.evidence_of(lesson.train), settings["lists"])
+        thresholds = list_thresholds(lesson.evidence_of(lesson.train), settings["lists"], _LONGEST)
         recorder.say("learning what the full texts tell")
         with judging(settings, some) as judged:
             evaluator = judged.evaluator
@@ -81,7 +85,8 @@ class WordListRationalizer(Rationalizer):
         best = min(range(len(self.history_)), key=lambda number: float(self.history_[number]["cost"]))
         shares = ("sufficiency", "left_over")
         self.shares_ = {name: value for name, value in self.history_[best].items() if name in shares}
-        on_list = above(lesson.words, thresholds[best])
+        assert lesson.evidence is not None
+        on_list = above(lesson.evidence[: lesson.words], thresholds[best])
         self.model_.generator.margins[:] = torch.from_numpy(np.where(on_list, np.float32(1), np.float32(-1)))
         masks = _masks(lesson, thresholds[best])
         train_final(self.model_, self.full_text_, settings, judged, masks, _seed(settings, best))

@@ -122,6 +122,12 @@ class WordList(nn.Module):
         """Know so many rows, those at the end as words that are not selected."""
         self.margins = _lengthened(self.margins, rows, -1.0)
 
+    def repeated(self, times: int) -> "WordList":
+        """Return the list for a table in which the rows follow each other so many times."""
+        found = WordList(0)
+        found.margins = self.margins.repeat(times)
+        return found
+
 
 def _lengthened(known: Tensor, rows: int, value: float) -> Tensor:
     """Return numbers by rows of the vectors, for so many rows: as they are, then one value."""

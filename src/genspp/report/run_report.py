@@ -44,7 +44,8 @@ class Finished:
     """A finished run: all that its report is made from.
 
     header: what the page begins with, each with its name. log: the lines of the training, oldest first. repeated: how
-    many test texts training has seen too, word for word. audit: None where none was made.
+    many test texts training has seen too, word for word. audit: None where none was made. evidence_for: the labels
+    whose evidence is wanted; None: all.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Finished:
     log: list[dict[str, Any]]
     repeated: int
     audit: Audit | None
+    evidence_for: list[Any] | None = None
 
     @property
     def classes(self) -> list[str]:
@@ -124,7 +126,7 @@ def cautions(run: Finished) -> list[str]:
             f"Training has seen {_of(run.repeated, texts)} word for word: the scores flatter the model as far as these "
             "go; take texts that occur twice out of the data."
         )
-    return found + ([] if run.audit is None else alarms(run.audit))
+    return found + ([] if run.audit is None else alarms(run.audit, one_sided=run.evidence_for is not None))
 
 
 def scores(metrics: dict[str, Any]) -> list[dict[str, Any]]:
