@@ -67,6 +67,15 @@ def test_a_report_is_written_where_it_should_be_and_audits_a_run_once(run, tmp_p
         write_report([copy])
 
 
+def test_whose_evidence_is_wanted_is_said(folder, run, tmp_path):
+    done = invoke(
+        *("train", folder / "posts.csv", "--out", tmp_path / "r", *ARGUMENTS, "--set", 'evidence_for=["food", "tech"]')
+    )
+    assert done.exit_code == 0, done.output
+    assert "wanted of “food”, “tech” only" in (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
+    assert "wanted of" not in (run / "report.html").read_text(encoding="utf-8")
+
+
 def test_two_runs_are_compared(run, second, tmp_path):
     done = invoke("report", run, second, "--out", tmp_path / "both.html")
     assert done.exit_code == 0, done.output

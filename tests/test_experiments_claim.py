@@ -37,6 +37,19 @@ def test_the_verdict_follows_order_and_tests(ours, theirs, verdict):
     assert said.startswith(f"{better} has the best mean Hl-F1") and worse in said
 
 
+def test_without_gold_highlights_labels_alone_are_compared():
+    def ungilded(runs):
+        for run in runs:
+            run.content["metrics"]["hl_f1"] = None
+            run.content["predictions"] |= {"hits": "", "gold": ""}
+        return runs
+
+    runs = ungilded(five_seeds("genspp", right=14)), ungilded(five_seeds("fr", right=2))
+    said = claim(*runs)
+    assert said.startswith("There are no gold highlights to compare with. GenSPP has the best mean Clf-F1, ")
+    assert details(*runs).startswith("There are no gold highlights to compare with. ")
+
+
 def test_what_p_is_corrected_for_is_said():
     said = claim(five_seeds("genspp", hits=14), five_seeds("fr", hits=2))
     assert "Over seeds the order holds (p = 0.0079, corrected 0.016), over test texts it holds" in said

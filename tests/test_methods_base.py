@@ -351,6 +351,14 @@ def test_class_weights_of_numpy_labels_are_saved(monkeypatch, tmp_path):
     loaded.fit(TEXTS, labels)
 
 
+def test_labels_of_numpy_whose_evidence_is_wanted_are_saved(monkeypatch, tmp_path):
+    monkeypatch.setattr(GenSPP, "_train", lambda *_: None)
+    labels = np.array([0, 1] * 30)
+    for place, wanted in enumerate((np.array([1]), [np.int64(1)], (np.int64(1),))):
+        GenSPP(hidden=4, evidence_for=wanted).fit(TEXTS, labels).save(tmp_path / str(place))
+        assert GenSPP.load(tmp_path / str(place)).evidence_for == [1]
+
+
 def test_a_folder_whose_fields_do_not_fit_is_one_sentence(fitted, monkeypatch, tmp_path):
     from dataclasses import replace
 
