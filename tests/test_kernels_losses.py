@@ -161,6 +161,13 @@ def test_exponentials_of_any_number_of_numbers():
     assert losses.exponentials(np.zeros(0)).shape == (0,)
 
 
+def test_softmax_is_that_of_torch():
+    logits = np.random.default_rng(0).normal(0, 5, (7, 3))
+    np.testing.assert_allclose(losses.softmax(logits), torch.from_numpy(logits).softmax(1).numpy(), rtol=2e-6)
+    np.testing.assert_allclose(losses.softmax(np.array([[1000.0, -1000.0]])), [[1, 0]], atol=1e-30)
+    assert losses.softmax(np.zeros((0, 3))).shape == (0, 3)
+
+
 # ---- over the tokens of a batch
 
 

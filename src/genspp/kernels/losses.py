@@ -181,6 +181,12 @@ def exponentials(numbers: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
     return _of_each(_exponentials, numbers)
 
 
+def softmax(logits: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+    """Return the probabilities of classes, (texts, classes), to the precision of float32."""
+    powers = exponentials((logits - logits.max(axis=1, keepdims=True)).ravel()).reshape(logits.shape)
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+
 class Omega(NamedTuple):
     """The regularisers of a batch's masks: rate * |costs of the selected / tokens - alpha| + scatter * switches."""
 

@@ -15,7 +15,7 @@ from genspp.cluster import PLACE, connect
 from genspp.data.encode import Encoded, Mask
 from genspp.errors import SettingsError
 from genspp.evolution.fitness import EvidenceObjective, Objective, PaperObjective
-from genspp.kernels.losses import exponentials, logarithms
+from genspp.kernels.losses import logarithms, softmax
 from genspp.methods.base import MOST_AT_ONCE, logger
 from genspp.methods.lesson import Lesson
 from genspp.methods.marked_words import train_words
@@ -202,7 +202,7 @@ def beliefs(task: Task, predictors: Sequence[Weights]) -> npt.NDArray[np.float32
     """
     believed = np.zeros((len(task.val), task.shape.classes))
     for weights in predictors:
-        believed += _probabilities(_full_text_logits(task, weights)) / len(predictors)
+        believed += softmax(_full_text_logits(task, weights)) / len(predictors)
     share = len(task.val) / (len(task.val) + _AS_GOOD)
     labels = np.eye(task.shape.classes)[task.val.labels]
     weighted = (share * labels + (1 - share) * believed) * task.class_weights
@@ -219,7 +219,7 @@ def suiting_sharpness(evaluator: Evaluator, seed: int) -> float:
     assert task.beliefs is not None
     logits = _full_text_logits(task, full_text_judge(evaluator, seed).weights)
     losses = [
-        -float((task.beliefs * logarithms(_probabilities(sharpness * logits).ravel()).reshape(logits.shape)).sum())
+        -float((task.beliefs * logarithms(softmax(sharpness * logits).ravel()).reshape(logits.shape)).sum())
         for sharpness in _SHARPNESS
     ]
     return _SHARPNESS[int(np.argmin(losses))]
@@ -239,11 +239,6 @@ def _full_text_logits(task: Task, weights: Weights) -> npt.NDArray[np.float64]:
         packed, seen = pack(weights, kernel_order(network.sizes)), batch.from_tokens(np.ones(len(task.val.ids)))
         logits = network.texts(batch, packed, seen, keep=False)
     return batch.by_text(logits, network.sizes.outputs).astype(np.float64)
-
-
-def _probabilities(logits: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    powers = exponentials((logits - logits.max(axis=1, keepdims=True)).ravel()).reshape(logits.shape)
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
 def train_final(

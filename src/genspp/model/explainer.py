@@ -15,6 +15,7 @@ from genspp.data.corpus import Corpus, Texts, as_corpus, truncated_note
 from genspp.data.encode import Encoded, Mask, encode
 from genspp.data.vectors import UNKNOWN, Vectors
 from genspp.errors import DataError
+from genspp.kernels.losses import exponentials
 from genspp.model.forms import KernelPair, Weighed
 from genspp.model.inference import classify, margins, select
 from genspp.model.rationale import Rationale
@@ -88,7 +89,7 @@ class Explainer(ABC):
         pair = self._pair()
         if not isinstance(pair.generator, Weighed):
             return None
-        soft = 1 / (1 + np.exp(-np.clip(margins(pair, data).astype(np.float64), -50, 50)))
+        soft = 1 / (1 + exponentials(-np.clip(margins(pair, data), -50, 50)))
         return [soft[start:end] for start, end in zip(data.starts, data.starts[1:], strict=False)]
 
     def forget(self) -> None:

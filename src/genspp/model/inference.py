@@ -9,7 +9,7 @@ import numpy.typing as npt
 from genspp.data.encode import Encoded, Mask
 from genspp.kernels.denormals import flush_denormals
 from genspp.kernels.lanes import WIDTH
-from genspp.kernels.losses import logit_noise
+from genspp.kernels.losses import logit_noise, softmax
 from genspp.kernels.memory import floats
 from genspp.model.forms import KernelPair, SalientTo, Together, Weighed, WordMargins, members_of
 from genspp.model.passes import Batch, Network, highest, prepare
@@ -102,14 +102,9 @@ def _probabilities(pair: KernelPair, predictor: Weighed | Together, data: Encode
         with flushed():
             logits = network.texts(batch, member.weights, marked, keep=False)
         found = batch.by_text(logits, network.sizes.outputs).astype(np.float64)
-        total += _softmax(found)
+        total += softmax(found)
     mean, words = total / len(members), predictor.words if isinstance(predictor, Together) else None
     if words is None:
         return mean
     texts, chosen = np.repeat(np.arange(len(data)), data.lengths), mask != 0
-    return (mean + _softmax(words.logits(texts[chosen], data.ids[chosen], len(data)))) / 2
-
-
-def _softmax(logits: Probabilities) -> Probabilities:
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+    return (mean + softmax(words.logits(texts[chosen], data.ids[chosen], len(data)))) / 2
