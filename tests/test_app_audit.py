@@ -5,11 +5,11 @@ import shutil
 
 import pytest
 
+from cli_tools import FAST, fails, invoke, write_csv
 from genspp import cli
 from genspp.app.audit import audit_folder
 from genspp.errors import RunError
 from genspp.evaluation.verdicts import QUESTIONS
-from test_cli import FAST, fails, invoke, write_csv
 
 
 @pytest.fixture(scope="module")

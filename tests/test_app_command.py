@@ -4,11 +4,11 @@ import shlex
 
 import pytest
 
+from cli_tools import invoke
 from conftest import sentences
 from genspp.app.command import train_command
 from genspp.app.runs import Run
 from genspp.cli import training
-from test_cli import invoke
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
+from cli_tools import FAST, fails, invoke, write_csv
 from conftest import sentences, train_nothing
 from genspp import cli
 from genspp.app import configure as configuring
@@ -18,7 +19,6 @@ from genspp.app.runs import Run
 from genspp.data.frames import read_corpus
 from genspp.evaluation.evaluate import evaluate
 from genspp.methods.genspp import GenSPP
-from test_cli import FAST, fails, invoke, write_csv
 
 SEARCH = ["--population", "2", "--set", "min_steps=5", "--set", "patience=2"]
 QUICK = {

@@ -5,9 +5,9 @@ import shutil
 
 import pytest
 
+from cli_tools import FAST, fails, invoke, write_csv
 from genspp.app.report import write_report
 from genspp.data.sources.tables import Tables
-from test_cli import FAST, fails, invoke, write_csv
 
 ARGUMENTS = ["--text", "body", "--label", "kind", "--method", "rnp", "--set", "max_epochs=3", *FAST[4:6]]
 

@@ -15,6 +15,7 @@ import pytest
 import uvicorn
 from starlette.testclient import TestClient
 
+from cli_tools import fails
 from genspp.app.serve import guard, question, web
 from genspp.app.serve.guard import Guard, Rates
 from genspp.app.serve.limits import (
@@ -30,7 +31,6 @@ from genspp.app.serve.web import Desk, make_app
 from genspp.errors import RequestError
 from report_tools import EVIL
 from serve_tools import served, trained
-from test_cli import fails
 
 HOSTS = {"localhost", "127.0.0.1", "[::1]"}
 TEXTS = ["the goal of the soup", "nothing 🙂 here", "a robot"]

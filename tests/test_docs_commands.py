@@ -28,6 +28,7 @@ from pathlib import Path
 import pytest
 import typer
 
+from cli_tools import invoke
 from conftest import sentences, train_nothing
 from experiment_tools import run_none, write_eraser, write_posts, write_vectors
 from genspp import GenSPP
@@ -36,7 +37,6 @@ from genspp.data.sources import toy
 from genspp.experiments import benchmark
 from genspp.methods.gradient import GradientRationalizer
 from serve_tools import served
-from test_cli import invoke
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

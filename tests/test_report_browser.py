@@ -7,6 +7,7 @@ from time import monotonic
 import pytest
 
 from browser_tools import colour, contrast, luminance, refused_request
+from cli_tools import invoke
 from conftest import DECIDING, sentences, train_nothing
 from genspp import GenSPP
 from genspp.data.corpus import as_corpus
@@ -16,7 +17,6 @@ from genspp.report.deciding_words import deciding_words
 from genspp.report.explained import page as explained_page
 from genspp.report.html import comparison_page, report_page
 from report_tools import EVIL, decided, finished, large_run, sentence_run
-from test_cli import invoke
 
 RUN = sentence_run()
 LABELS = list(DECIDING)
