@@ -13,8 +13,8 @@ from genspp import GenSPP, Rationalizer
 from genspp.data.encode import Encoded
 from genspp.errors import DataError, NotFittedError, SettingsError
 from genspp.evolution.search import STRATEGIES
-from genspp.methods.evolving import make_evaluator, word_costs
 from genspp.methods.first_generators import climb_rate
+from genspp.methods.judging import make_evaluator, word_costs
 from genspp.methods.lesson import Lesson
 from genspp.methods.recorder import Forgetful
 from genspp.model.networks import Shape
@@ -132,7 +132,7 @@ def test_validation_rows_are_not_trained_on(monkeypatch):
         tasks.append(task)
         return make_evaluator(engine, task, workers)
 
-    monkeypatch.setattr("genspp.methods.evolving.make_evaluator", spy)
+    monkeypatch.setattr("genspp.methods.judging.make_evaluator", spy)
     validation = ["unseen goal", "unseen soup", "unseen chip"], ["sport", "food", "tech"]
     given = small(generations=0).fit(TEXTS, LABELS, validation=validation)
     assert "unseen" not in given.vectors_.words
@@ -326,7 +326,7 @@ def test_evidence_for_some_classes_makes_marks_in_the_others_dear(monkeypatch):
         tasks.append(task)
         return make_evaluator(engine, task, workers)
 
-    monkeypatch.setattr("genspp.methods.evolving.make_evaluator", spy)
+    monkeypatch.setattr("genspp.methods.judging.make_evaluator", spy)
     small(generations=0, evidence_for=["sport"]).fit(TEXTS, LABELS)
     some = tasks[-1]
     small(generations=0).fit(TEXTS, LABELS)
@@ -345,7 +345,7 @@ def test_words_that_many_texts_have_count_more():
     ids = np.array([2, 3, 2, 2, 4, 7, 4], np.int32)  # 2 is in two of three texts; 7 is 2 as another fold has it
     data = Encoded(ids, np.array([0, 3, 5, 7]), np.zeros(3, np.int32))
     table, ones = np.zeros((10, 1), np.float32), np.ones(2, np.float32)
-    lesson = Lesson(data, data, table, ones, ones, evidence=np.zeros(5, np.float32))
+    lesson = Lesson(data, data, table, ones, ones, 5, evidence=np.zeros(5, np.float32))
     found = word_costs({"commonness": 3.0}, lesson)
     assert found.tolist() == [1, 1, 4, 2, 3] * 2
     task = replace(Task(Shape(1, 1, 2), "gru", table, data, data, ones, Training(1)), word_costs=found)

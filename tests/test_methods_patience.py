@@ -5,8 +5,8 @@ import numpy as np
 from conftest import random_encoded
 from genspp.data.encode import Encoded
 from genspp.methods import patience
-from genspp.methods.evolving import make_evaluator
 from genspp.methods.genspp import GenSPP
+from genspp.methods.judging import make_evaluator
 from genspp.methods.lesson import Lesson
 from genspp.methods.patience import patient_epochs, searched, texts_per_update
 
@@ -19,7 +19,7 @@ def texts(rows, length):
 
 def lesson(rows, val_rows):
     parts = [random_encoded(RANDOM, many, 6, 30, 3) for many in (rows, val_rows)]
-    return Lesson(*parts, np.zeros((30, 2), np.float32), np.ones(3, np.float32), np.ones(3, np.float32))
+    return Lesson(*parts, np.zeros((30, 2), np.float32), np.ones(3, np.float32), np.ones(3, np.float32), 30)
 
 
 def test_few_rows_are_all_looked_at():
@@ -53,7 +53,7 @@ def test_the_model_that_is_kept_has_seen_all_rows(monkeypatch):
         tasks.append(task)
         return make_evaluator(engine, task, workers)
 
-    monkeypatch.setattr("genspp.methods.evolving.make_evaluator", spy)
+    monkeypatch.setattr("genspp.methods.judging.make_evaluator", spy)
     monkeypatch.setattr(patience, "_TRAIN", 40)
     words = ["good film", "bad film", "so good", "so bad"] * 25
     small = {"generations": 0, "population": 2, "min_steps": 5, "max_epochs": 2, "hidden": 8}

@@ -45,7 +45,7 @@ each_start = pytest.mark.parametrize("start", [{}, PAPER], ids=["sound", "paper"
 @pytest.fixture(autouse=True)
 def short_readings(monkeypatch):
     monkeypatch.setattr(evaluator, "_READER_STEPS", 100)
-    monkeypatch.setattr("genspp.methods.evolving._ERROR", -math.inf)  # such short trainings would leave judges blind
+    monkeypatch.setattr("genspp.methods.judging._ERROR", -math.inf)  # such short trainings would leave judges blind
 
 
 def accuracy(mask: np.ndarray, data: Encoded, classes: int) -> float:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from genspp.methods.evolving import beliefs, full_text_judge, suiting_sharpness
+from genspp.methods.judging import beliefs, full_text_judge, suiting_sharpness
 from genspp.model.inference import classify_full_text
 from genspp.model.networks import Pair
 from genspp.model.weights import load_flat, on_kernels, weighed

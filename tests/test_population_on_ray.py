@@ -17,7 +17,7 @@ from genspp.errors import DataError, RunError
 from genspp.evolution.individuals import Individuals
 from genspp.experiments.grid import Trial
 from genspp.experiments.on_ray import on_cluster
-from genspp.methods.evolving import everything
+from genspp.methods.final import everything
 from genspp.methods.first_generators import initial_genomes
 from genspp.population import on_ray
 from genspp.population.compiled import CompiledEvaluator

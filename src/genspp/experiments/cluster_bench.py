@@ -37,8 +37,9 @@ from genspp.experiments.recipe import Pupil
 from genspp.experiments.results import code_version, machine, peak_memory_mb
 from genspp.experiments.scale import Case, made_texts
 from genspp.files import write_json
-from genspp.methods.evolving import everything, make_task, to_the_end
+from genspp.methods.final import everything, to_the_end
 from genspp.methods.first_generators import climb_rate, initial_genomes
+from genspp.methods.judging import make_task
 from genspp.methods.lesson import Lesson
 from genspp.population.compiled import CompiledEvaluator
 from genspp.population.evaluator import Climb, Task, Terms, Training

@@ -27,8 +27,8 @@ from genspp.data.vectors import UNKNOWN, onehot
 from genspp.experiments.explain_bench import explain_cost, sentence
 from genspp.experiments.results import code_version, machine, peak_memory_mb
 from genspp.files import write_json
-from genspp.methods.evolving import make_evaluator
 from genspp.methods.first_generators import initial_genomes
+from genspp.methods.judging import make_evaluator
 from genspp.model.networks import Shape, one_thread
 from genspp.model.weights import load_flat
 from genspp.population.evaluator import Evaluator, Task, Training

@@ -10,8 +10,8 @@ import numpy as np
 from genspp.app.configure import Data
 from genspp.data.encode import Mask
 from genspp.evolution.fitness import Objective
-from genspp.methods.evolving import judging, make_objective
 from genspp.methods.genspp import GenSPP
+from genspp.methods.judging import judging, make_objective
 from genspp.methods.lesson import Lesson
 from genspp.methods.recorder import Recorder
 from genspp.population.evaluator import Evaluation, Evaluator

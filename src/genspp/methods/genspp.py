@@ -18,18 +18,10 @@ from genspp.evolution.fitness import PaperObjective
 from genspp.evolution.individuals import Genome, Genomes
 from genspp.evolution.search import STRATEGIES, Search, settings_of, strategy_settings
 from genspp.methods.base import METHODS, Rationalizer, logger
-from genspp.methods.evolving import (
-    JUDGING,
-    Judging,
-    descended,
-    final_predictors,
-    is_blind,
-    judging,
-    make_objective,
-    train_final,
-)
+from genspp.methods.final import final_predictors, train_final
 from genspp.methods.first_generators import all_marking, climb_rate, informed_genomes, initial_genomes
 from genspp.methods.in_training import GeneratorInTraining
+from genspp.methods.judging import JUDGING, Judging, descended, is_blind, judging, make_objective
 from genspp.methods.lesson import Lesson
 from genspp.methods.masks import MASKS
 from genspp.methods.patience import searched
@@ -183,7 +175,7 @@ class GenSPP(Rationalizer):
         task = evaluator.task
         masks = evaluator.select(best.genome, task.train), evaluator.select(best.genome, task.val)
         load_flat(self.model_.generator, best.genome)
-        train_final(self.model_, self.full_text_, settings, judged, masks, best.seed)
+        train_final(self.model_, self.full_text_, settings, *judged, masks, best.seed)
 
 
 def _skewed(settings: dict[str, Any], task: Task) -> tuple[Genome, dict[str, Any]]:

@@ -17,8 +17,9 @@ from torch import nn
 
 from genspp.data.encode import Mask
 from genspp.methods.base import METHODS, Rationalizer
-from genspp.methods.evolving import JUDGING, Judging, final_predictors, is_blind, judging, make_objective, train_final
+from genspp.methods.final import final_predictors, train_final
 from genspp.methods.first_generators import above, list_thresholds
+from genspp.methods.judging import JUDGING, Judging, is_blind, judging, make_objective
 from genspp.methods.lesson import Lesson
 from genspp.methods.patience import searched
 from genspp.methods.recorder import Recorder
@@ -36,7 +37,7 @@ class WordListRationalizer(Rationalizer):
 
     title: ClassVar[str] = "Word list"
     own: ClassVar[dict[str, Setting]] = {
-        "lists": Setting(10, whole(1, 1000), "how many lists of different lengths are judged"),
+        "lists": Setting(14, whole(1, 1000), "how many lists of different lengths are judged"),
         "label_columns": Setting(True, _ALWAYS, "add vector columns that know what words say for classes"),
         **JUDGING,
     }
@@ -89,7 +90,7 @@ class WordListRationalizer(Rationalizer):
         on_list = above(lesson.evidence[: lesson.words], thresholds[best])
         self.model_.generator.margins[:] = torch.from_numpy(np.where(on_list, np.float32(1), np.float32(-1)))
         masks = _masks(lesson, thresholds[best])
-        train_final(self.model_, self.full_text_, settings, judged, masks, _seed(settings, best))
+        train_final(self.model_, self.full_text_, settings, *judged, masks, _seed(settings, best))
 
 
 def _masks(lesson: Lesson, least: float) -> tuple[Mask, Mask]:

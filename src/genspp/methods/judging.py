@@ -1,4 +1,4 @@
-"""From GenSPP's settings and a lesson to what a search needs: the task, the objective, the first generators."""
+"""How highlights are judged, whoever makes them: task, engine, what judges are measured against, objective."""
 
 import math
 import os
@@ -12,19 +12,19 @@ import numpy as np
 import numpy.typing as npt
 
 from genspp.cluster import PLACE, connect
-from genspp.data.encode import Encoded, Mask
+from genspp.data.encode import Encoded
 from genspp.errors import SettingsError
 from genspp.evolution.fitness import EvidenceObjective, Objective, PaperObjective
 from genspp.kernels.losses import logarithms, softmax
 from genspp.methods.base import MOST_AT_ONCE, logger
+from genspp.methods.final import everything, full_text_predictors
 from genspp.methods.lesson import Lesson
-from genspp.methods.marked_words import train_words
-from genspp.methods.patience import patient_epochs, texts_per_update
+from genspp.methods.patience import texts_per_update
 from genspp.model.forms import Weights, kernel_order, pack
 from genspp.model.inference import flushed
-from genspp.model.networks import Cell, Committee, Encoder, MarkedWords, Pair, Predictor, Shape
+from genspp.model.networks import Cell, Shape
 from genspp.model.passes import Batch, Network, prepare
-from genspp.model.weights import form_of, load_flat
+from genspp.model.weights import form_of
 from genspp.population.compiled import CompiledEvaluator
 from genspp.population.evaluator import Adversary, Evaluator, Task, TrainedPredictor, Training
 from genspp.population.on_ray import RayEvaluator
@@ -36,7 +36,6 @@ ENGINES: dict[str, Callable[[Task, int], Evaluator]] = {
     "compiled": CompiledEvaluator,
     "sequential": SequentialEvaluator,
 }
-# How highlights are judged, whoever makes them.
 JUDGING: dict[str, Setting] = {
     "objective": Setting(
         "evidence", one_of("evidence", "paper"), "small, sufficient and complete, or eq. 7 of the paper", "paper"
@@ -138,34 +137,6 @@ def search_budget(settings: dict[str, Any], train: Encoded) -> Training:
     return Training(epochs, size, settings["learning_rate"], math.ceil(epochs / 3) if settings["beliefs"] else None)
 
 
-def to_the_end(settings: dict[str, Any], train: Encoded) -> Training:
-    """Return how a predictor is trained that is kept: until its validation loss falls no more."""
-    size = texts_per_update(settings["batch_size"], train)
-    patience = patient_epochs(settings["patience"], len(train), size)
-    return Training(settings["max_epochs"], size, settings["retrain_learning_rate"], patience)
-
-
-def final_predictors(
-    settings: dict[str, Any], inputs: int, classes: int, rows: int
-) -> tuple[Predictor | Committee, ...]:
-    """Return untrained predictors, one to be kept behind the highlights and one that sees everything.
-
-    rows: how many the table of the vectors has.
-    """
-    shape = Shape(inputs, settings["hidden"], classes)
-
-    def one() -> Predictor:
-        return Predictor(Encoder(shape, "gru"), classes, selected=True, skipping=settings["skip_gaps"])
-
-    def together() -> Predictor | Committee:
-        words = MarkedWords(rows, classes) if settings["regression"] else None
-        if words is None and settings["predictors"] == 1:
-            return one()
-        return Committee((one() for _ in range(settings["predictors"])), words)
-
-    return together(), together()
-
-
 class Judging(NamedTuple):
     """What judges highlights, and predictors that see every token, where judges are measured against them."""
 
@@ -241,47 +212,6 @@ def _full_text_logits(task: Task, weights: Weights) -> npt.NDArray[np.float64]:
     return batch.by_text(logits, network.sizes.outputs).astype(np.float64)
 
 
-def train_final(
-    pair: Pair,
-    full_text: Predictor | Committee,
-    settings: dict[str, Any],
-    judged: Judging,
-    masks: tuple[Mask, Mask],
-    seed: int,
-) -> None:
-    """Train the predictors that are kept behind final highlights, and those that see everything.
-
-    The first starts from the readers' weights, others from their own. Where none is trained anew, the first is that of
-    the individual whose highlights they are, by its seed.
-    """
-    evaluator = judged.evaluator
-    training = to_the_end(settings, evaluator.task.train) if settings["retrain"] else None
-    seeds = [seed_of(settings["seed"], Purpose.FINAL, number) for number in range(settings["predictors"])]
-    if not settings["retrain"]:
-        seeds[0] = seed
-    _keep(pair.predictor, evaluator.train_predictors(*masks, seeds, training), evaluator.task, masks)
-    seeing_all = judged.full_text or full_text_predictors(settings, evaluator)
-    _keep(full_text, seeing_all, evaluator.task, everything(evaluator.task))
-
-
-def _keep(
-    kept: Predictor | Committee, trained: Sequence[TrainedPredictor], task: Task, masks: tuple[Mask, Mask]
-) -> None:
-    for member, one in zip(kept.members if isinstance(kept, Committee) else [kept], trained, strict=True):
-        load_flat(member, one.weights)
-    if isinstance(kept, Committee) and kept.words is not None:
-        train_words(kept.words, task, *masks)
-
-
-def full_text_predictors(settings: dict[str, Any], evaluator: Evaluator) -> list[TrainedPredictor]:
-    """Train the predictors that see every token and are kept beside a model."""
-    task, seed = evaluator.task, settings["seed"]
-    seeds = [seed_of(seed, Purpose.FULL_TEXT, number) for number in range(settings["predictors"])]
-    if settings["retrain"]:
-        return evaluator.train_predictors(*everything(task), seeds, to_the_end(settings, task.train))
-    return evaluator.train_predictors(*everything(task), [seed_of(seed, Purpose.FULL_TEXT), *seeds[1:]])
-
-
 def _evaluator(settings: dict[str, Any], task: Task) -> Evaluator:
     """Return the population engine that settings ask for, here or on a cluster."""
     engine, workers, on = (settings[name] for name in ("engine", "workers", "on"))
@@ -295,11 +225,6 @@ def _evaluator(settings: dict[str, Any], task: Task) -> Evaluator:
 def make_evaluator(engine: str, task: Task, workers: int | None = None) -> Evaluator:
     """Return the population engine of that name."""
     return ENGINES[engine](task, workers or os.cpu_count() or 1)
-
-
-def everything(task: Task) -> tuple[Mask, Mask]:
-    """Return the highlights of training and validation texts that mark every token."""
-    return np.ones(len(task.train.ids), np.uint8), np.ones(len(task.val.ids), np.uint8)
 
 
 def make_objective(settings: dict[str, Any], evaluator: Evaluator) -> Objective:
