@@ -72,7 +72,10 @@ def test_answers_at_given_masks(client, model):
     assert found == [rationale.to_json() for rationale in model.explain(TEXTS, masks)]
     assert (found[0]["label"], found[0]["mask"]) == ("food", masks[0])
     assert found[2]["no_evidence"] and found[1] == client.post("/explain", json={"texts": TEXTS[1:2]}).json()[0]
-    assert client.post("/explain", json={"texts": TEXTS, "masks": None}).json()[0]["label"] == "sport"
+    other = client.post("/explain", json={"texts": TEXTS[:1], "masks": [[0, 1, 0, 0, 0]]}).json()[0]
+    assert other["label"] == "sport"
+    free = client.post("/explain", json={"texts": TEXTS, "masks": None}).json()
+    assert free == [rationale.to_json() for rationale in model.explain(TEXTS)]
 
 
 def test_the_schema_describes_what_is_sent_and_said(client, model):

@@ -15,6 +15,7 @@ from genspp.evaluation.audit import audit, eraser, eval_x, gaps, mask_alone, res
 from genspp.evaluation.judges import subject_of
 from genspp.evaluation.made_texts import Marked
 from genspp.methods import METHODS
+from genspp.methods.first_generators import above, list_thresholds
 from genspp.model.networks import Pair
 
 
@@ -201,13 +202,20 @@ def test_training_texts_are_read_as_training_read_them(monkeypatch):
     np.testing.assert_array_equal(found.test.mask, np.concatenate([one.mask for one in model.explain(splits().test)]))
 
 
-def test_a_word_list_marks_training_texts_as_it_does_others(monkeypatch):
-    model, _ = untrained("wordlist", monkeypatch)
-    for word in ("goal", "soup"):
-        model.model_.generator.margins[model.vectors_.index[word]] = 1
-    found = subject_of(model, splits())
-    np.testing.assert_array_equal(found.train.mask, np.concatenate([one.mask for one in model.explain(splits().train)]))
-    assert found.train.mask.any()
+def test_a_word_list_marks_training_texts_as_it_did_in_training(monkeypatch):
+    texts, labels = sentences(60, 0)
+    rare = replace(splits(), train=as_corpus([f"{text} rare{i}" for i, text in enumerate(texts)], "words", labels))
+    monkeypatch.setattr(__name__ + ".splits", lambda: rare)
+    model, lesson = untrained("wordlist", monkeypatch)
+    own, differing = model.model_.generator, 0
+    for least in [*list_thresholds(lesson.evidence_of(lesson.train), 9, 1.0), 100.0]:
+        own.keep(torch.from_numpy(lesson.evidence[: lesson.words]), least)
+        found = subject_of(model, rare)
+        for part, data in ((found.train, lesson.train), (found.val, lesson.val)):
+            np.testing.assert_array_equal(part.mask, above(lesson.evidence_of(data), least))
+        read = np.concatenate([one.mask for one in model.explain(rare.train)])
+        differing += (read != found.train.mask).any()  # as a stranger would read them: their own words speak for them
+    assert differing
 
 
 def test_drawn_highlights_of_new_words_are_those_that_were_evaluated(monkeypatch):

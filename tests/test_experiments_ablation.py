@@ -296,7 +296,7 @@ def test_what_helps_is_said_to_help(board):
     assert worth(board, "Cost", "no-adversary", "tweets") == "-0.110 ± 0.025, helps"
     assert worth(board, "Hl-F1", "no-readers", "tweets") == "0.00 ± 15.53"
     assert worth(board, "Cost", "no-readers", "tweets") == "0.100 ± 0.000, hurts"
-    assert worth(board, "Hl-F1", "gaps", "tweets") == "0.00"
+    assert worth(board, "Hl-F1", "gaps", "tweets") == "0.00 (seeds: 1)"
     assert worth(board, "Hl-F1", "random-start", "tweets") == "not run"
     assert worth(board, "Hl-F1", "no-columns", "toy") is None
 

@@ -1,26 +1,27 @@
 """Small samples of real data beside TF-IDF."""
 
 import csv
+from collections import Counter
 
 import pytest
 
 from genspp.experiments import samples as tested
 from genspp.experiments.samples import drawn, samples, samples_table, texts_of
-from genspp.experiments.scale import Case, made_texts
+from genspp.experiments.scale import Case, made_texts, train_on
 from genspp.experiments.telling import read_facts
 
 
 @pytest.fixture
 def file(tmp_path):
     path = tmp_path / "texts.csv"
-    texts = made_texts(Case("some", 120, 8, 4))
+    texts = made_texts(Case("some", 400, 8, 4))
     with path.open("w", newline="") as out:
         csv.writer(out).writerows([("text", "label"), *texts, texts[0]])
     return path
 
 
 def test_all_texts_of_a_source_are_found_and_none_twice(file):
-    assert sorted(texts_of(str(file))) == sorted(set(made_texts(Case("some", 120, 8, 4))))
+    assert sorted(texts_of(str(file))) == sorted(set(made_texts(Case("some", 400, 8, 4))))
 
 
 def test_a_sample_has_as_many_rows_as_asked_of_few_enough_classes_and_shares_none_with_its_test_texts(file):
@@ -32,12 +33,44 @@ def test_a_sample_has_as_many_rows_as_asked_of_few_enough_classes_and_shares_non
     assert (train, test) == drawn(texts, 30, 1) != drawn(texts, 30, 2)
 
 
-def test_samples_are_measured_and_shown_beside_tfidf(file):
-    found = samples([str(file)], sizes=(30,), draws=1)
-    (one,) = found["samples"]
-    assert one["data"] == "texts" and one["rows"] == 30 and one["test_texts"] > 50 and 0 <= one["clf_f1"] <= 1
-    assert found["command"].endswith("genspp.experiments.samples texts.csv")
-    assert "| texts, 30 rows " in samples_table(found).to_markdown()
+def test_every_class_of_a_sample_has_some_rows_whatever_the_source():
+    texts = [(f"{label} {number}", label) for label, rows in zip("abcdef", (900, 90, 40, 9, 3, 1), strict=True)
+             for number in range(rows)]  # fmt: skip
+    for draw in range(1, 20):
+        sample = drawn(texts, 300, draw)
+        assert sample is not None
+        train, test = sample
+        found = Counter(label for _, label in train)
+        assert len(train) == 300 and len(found) > 1 and min(found.values()) >= 3
+        assert {label for _, label in test} <= set(found) and len(test) >= 100
+    assert drawn(texts, 1_000, 1) is None  # nothing would be left to be tested on
+    assert drawn([text for text in texts if text[1] in "af"], 300, 1) is None  # all but one row of one class
+
+
+def test_samples_are_measured_and_shown_beside_tfidf(file, tmp_path, monkeypatch, capsys):
+    trained = []
+
+    def train_on(train, test, folder):
+        trained.append(len(train))
+        return {"test_texts": len(test), "seconds": 1.0, "clf_f1": 0.9, "tfidf_clf_f1": 0.8, "selection_rate": 0.3}
+
+    monkeypatch.setattr(tested, "train_on", train_on)
+    found = samples([str(file)], tmp_path / "samples.json", sizes=(20, 1_000), draws=2)
+    assert trained == [20, 20, 20]  # the first one twice
+    assert [(one["data"], one["rows"], one["draw"], one["classes"]) for one in found] == [
+        ("texts", 20, 1, 2),
+        ("texts", 20, 2, 2),
+    ]
+    written = read_facts(tmp_path / "samples.json")
+    assert written["command"].endswith("genspp.experiments.samples texts.csv") and written["samples"] == found
+    assert "| texts, 20 rows " in samples_table(written).to_markdown()
+    assert "texts, 1000 rows, draw 1: too few texts" in capsys.readouterr().out
+
+
+def test_a_sample_is_trained_on(file, tmp_path):
+    train, test = drawn(texts_of(str(file)), 20, 1)
+    measured = train_on(train, test, tmp_path)
+    assert measured["test_texts"] == len(test) and 0 <= measured["clf_f1"] <= 1
 
 
 def test_samples_far_below_are_counted():

@@ -9,6 +9,7 @@ from genspp.data.corpus import as_corpus
 from genspp.errors import SettingsError
 from genspp.methods.base import METHODS, Rationalizer
 from genspp.methods.recorder import Forgetful
+from genspp.methods.wordlist import _masks
 
 WORDS = {"food": ["soup", "bread"], "sport": ["goal", "match"]}
 QUICK = {"seed": 1, "lists": 4, "hidden": 4, "min_steps": 0, "max_epochs": 200, "workers": 1}
@@ -66,6 +67,24 @@ def test_interrupted_it_goes_on_with_the_next_list(model):
     assert again.history_ == model.history_
     texts = ["the soup was cold"]
     np.testing.assert_array_equal(again.predict_proba(texts), model.predict_proba(texts))
+
+
+def test_of_its_own_training_text_a_word_is_marked_for_what_others_say(monkeypatch):
+    lessons = []
+    monkeypatch.setattr(METHODS["wordlist"], "_train", lambda self, settings, lesson, recorder: lessons.append(lesson))
+    texts, labels = some_rows()
+    texts[0] += " unicum"
+    fitted = METHODS["wordlist"](**QUICK).fit(texts, labels, validation=some_rows(40, seed=9))
+    (lesson,) = lessons
+    assert lesson.evidence[fitted.vectors_.index["unicum"]] > 0  # elsewhere it is on the longest list
+    mask, _ = _masks(lesson, 1e-9)
+    assert mask[len(texts[0].split()) - 1] == 0 and mask.any()
+
+
+def test_lists_that_are_alike_are_judged_once():
+    fitted = METHODS["wordlist"](**{**QUICK, "lists": 40}).fit(*some_rows())
+    assert len(fitted.history_) < 40
+    assert len({line["cost"] for line in fitted.history_}) > 1
 
 
 def test_without_an_adversary_nothing_is_said_of_it():

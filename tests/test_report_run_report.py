@@ -182,6 +182,13 @@ def test_warnings_stand_in_order():
     assert [said.startswith(start) for said, start in zip(found, starts, strict=True)] == [True] * len(starts)
 
 
+@pytest.mark.parametrize(("wanted", "warned"), [(None, 1), (["a", "b"], 1), (["a"], 0)])
+def test_that_emptiness_tells_the_label_is_right_where_evidence_of_some_classes_is_wanted(wanted, warned):
+    told = replace(SOUND, mask_alone=MaskAlone(0.9, 0.5, 0.9), empty=0.5)
+    run = made([("bad", "b", "b", [1]), ("good", "a", "a", [1])], audit=told, evidence_for=wanted)
+    assert len(cautions(run)) == warned
+
+
 def test_a_few_empty_highlights_are_no_warning():
     rows = int(1 / FEW)
     run = made([("bad", "b", "b", [1])] * (rows - 1) + [("bad", "b", "b", [0])])

@@ -88,17 +88,19 @@ def resolve(given: Mapping[str, Any], declared: Mapping[str, Setting]) -> dict[s
     """Fill in the preset's values for what is `None`, and check all settings."""
     check_one("preset", given["preset"], declared)
     settings = {name: declared[name].of(given["preset"]) if value is None else value for name, value in given.items()}
-    settings = {name: _plain(value) for name, value in settings.items()}
+    settings = {name: plain(value) for name, value in settings.items()}
     for name, value in settings.items():
         check_one(name, value, declared)
     return settings
 
 
-def _plain(value: Any) -> Any:
-    """Return what comes from numpy, as in a grid search, as plain values, which can be saved; in lists too."""
+def plain(value: Any) -> Any:
+    """Return what comes from numpy, as in a grid search, as plain values, which can be saved, inside others too."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
-    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, dict):
+        return {plain(key): plain(one) for key, one in value.items()}
+    return [plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def check_one(name: str, value: Any, declared: Mapping[str, Setting]) -> None:

@@ -22,9 +22,9 @@ FOLDS = 5
 # were made from the training texts are made small, and those that know the labels are larger than they: how small, and
 # how many times as large. A file of vectors has seen more texts.
 _SMALL, _LOUDER = 0.3, 6.0
-# How many texts a word needs to say anything. Where there is no file, only the label tells of a word that one text has
-# what it may mean, and short texts are full of such words.
-_SEEN, _SEEN_BESIDE_FILE = 1, 2
+# How many texts a word needs to say anything. Where vectors are made from the training texts, only the label tells of a
+# word that one text has what it may mean, and short texts are full of such words; others tell more, or each word apart.
+_SEEN, _SEEN_BESIDE_OTHERS = 1, 2
 _FOLD_SEED = 0
 
 
@@ -39,7 +39,7 @@ class Informed:
     vectors: Vectors
     table: npt.NDArray[np.float32]
     fold: npt.NDArray[np.int64]
-    weights: npt.NDArray[np.float64]
+    weights: npt.NDArray[np.float32]
 
     def for_training(self, train: Encoded) -> Encoded:
         """Return the training texts with the rows of their folds in place of those that `vectors` gave them."""
@@ -48,7 +48,7 @@ class Informed:
 
     def evidence(self, wanted: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
         """Return the most that every word says for one of the wanted classes, (rows of the table,)."""
-        return np.asarray(self.weights[:, wanted].max(axis=1), np.float32)
+        return np.asarray(self.weights[:, wanted].max(axis=1))
 
 
 def inform(vectors: Vectors, keys: Sequence[Sequence[str]], labels: npt.NDArray[np.int32], classes: int) -> Informed:
@@ -63,7 +63,7 @@ def inform_again(
     """Add the columns to what is left of a model's vectors without them."""
     words = vocabulary(keys)
     known = _with_rows(vectors, words)
-    fold, seen = _folds(labels), _SEEN if vectors.kind == KIND else _SEEN_BESIDE_FILE
+    fold, seen = _folds(labels), _SEEN if vectors.kind == KIND else _SEEN_BESIDE_OTHERS
 
     def learnt(texts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         return _weights(known.words, [keys[text] for text in texts], labels[texts], classes, seen)
@@ -75,7 +75,8 @@ def inform_again(
     wanted = (_LOUDER if vectors.kind == KIND else 1) * float(known.table[[known.index[word] for word in words]].std())
     factor = wanted / size if size > 0 else 1.0
     tables = [np.concatenate([known.table, factor * part], axis=1).astype(np.float32) for part in columns]
-    return Informed(replace(known, table=tables[0]), np.concatenate(tables), fold, np.concatenate(weights))
+    kept = np.concatenate([part.astype(np.float32) for part in weights])
+    return Informed(replace(known, table=tables[0]), np.concatenate(tables), fold, kept)
 
 
 def _with_rows(vectors: Vectors, words: Sequence[str]) -> Vectors:

@@ -9,10 +9,14 @@ _DIGITS = 6  # significant ones, so that nothing becomes 0 that is not
 
 @dataclass(frozen=True)
 class MaskAlone:
-    """Clf-F1 of logistic regression that sees of a text how much is marked and where; of one that sees its length."""
+    """Clf-F1 of logistic regression that sees of a text how much is marked and where; of one that sees its length.
+
+    empty_clf_f1: of one that sees whether anything is marked; None in audits that were made before that was looked at.
+    """
 
     mask_clf_f1: float
     length_clf_f1: float
+    empty_clf_f1: float | None = None
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from genspp.evaluation.answers import IN_FRONT, Audit, Eraser, EvalX, Gaps, Mask
 from genspp.evaluation.beside import guessing_clf_f1
 from genspp.evaluation.judges import Subject, subject_of
 from genspp.evaluation.made_texts import Marked, paste
-from genspp.evaluation.mask_only import length_features, mask_features, predicted_from
+from genspp.evaluation.mask_only import empty_features, length_features, mask_features, predicted_from
 from genspp.evaluation.metrics import clf_f1
 from genspp.methods.base import Rationalizer
 from genspp.streams import Purpose, stream
@@ -54,7 +54,7 @@ def mask_alone(subject: Subject) -> MaskAlone:
     def score(features: Callable[[Marked], npt.NDArray[np.float64]]) -> float:
         return _score(subject, predicted_from(features(train), train.data.labels, features(test)))
 
-    return MaskAlone(score(mask_features), score(length_features))
+    return MaskAlone(score(mask_features), score(length_features), score(empty_features))
 
 
 def gaps(subject: Subject) -> Gaps:

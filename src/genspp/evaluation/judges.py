@@ -17,6 +17,7 @@ from genspp.data.label_columns import inform_again
 from genspp.evaluation.made_texts import Marked
 from genspp.methods.arguments import class_numbers, class_weights
 from genspp.methods.base import Rationalizer
+from genspp.methods.lesson import mark_costs
 from genspp.model.inference import classify, select
 from genspp.model.networks import Pair, Predictor, Shape, WordList
 from genspp.model.weights import load_flat, on_kernels
@@ -101,14 +102,15 @@ def subject_of(model: Rationalizer, splits: Splits) -> Subject:
     settings = model.settings(len(model.classes_))
     # Test texts first, as when they were evaluated: new words get their rows in the order of reading, and draws see it.
     test, val, train = (_read(model, getattr(splits, part), part) for part in ("test", "val", "train"))
-    table = model.vectors_.table
+    table, own, generator = model.vectors_.table, model.model_, model.model_.generator
     if settings["label_columns"]:
         columns = len(model.classes_) if len(model.classes_) > 2 else 1
         plain = replace(model.vectors_, table=table[:, :-columns])
         informed = inform_again(plain, splits.train.keys(splits.tokenizer), train.labels, len(model.classes_))
         train, table = informed.for_training(train), np.concatenate([table, informed.table[len(table) :]])
-    own, tables = model.model_, len(table) // len(model.vectors_.table)
-    generator = own.generator.repeated(tables) if isinstance(own.generator, WordList) else own.generator
+        if isinstance(generator, WordList):
+            costs = mark_costs(settings["evidence_for"], model.classes_)
+            generator = generator.in_folds(torch.from_numpy(informed.evidence(costs == costs.min())))
     pair = Pair(torch.from_numpy(table), generator, own.predictor, own.sampled, own.share).eval()
 
     def marked(data: Encoded) -> Marked:

@@ -26,6 +26,11 @@ def length_features(texts: Marked) -> Features:
     return texts.data.lengths[:, None].astype(np.float64)
 
 
+def empty_features(texts: Marked) -> Features:
+    """Return whether a text has no highlight, (texts, 1)."""
+    return np.asarray(texts.counts == 0, np.float64)[:, None]
+
+
 def _features(mask: Mask) -> tuple[float, ...]:
     """Return of a highlight: number and share of the tokens, whether there is none, number of runs, first, last and
     mean place, and these three as shares of the length."""

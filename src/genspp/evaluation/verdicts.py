@@ -34,10 +34,10 @@ def from_json(written: dict[str, Any]) -> Audit:
 def alarms(audit: Audit, *, one_sided: bool = False) -> list[str]:
     """Return the questions whose answer is that something else than the marked words may tell the label.
 
-    one_sided: evidence of some classes only is wanted, so that a text with none is rightly known by that.
+    one_sided: evidence of some classes only is wanted, so that a text with none is rightly known by that alone.
     """
-    said = verdicts(audit)
-    asked = ("gaps",) if one_sided else ("mask_alone", "gaps")
+    said, rightly = verdicts(audit), one_sided and _by_emptiness(audit)
+    asked = ("gaps",) if rightly else ("mask_alone", "gaps")
     told = [name for name in asked if said[name].startswith(("Yes", "In part"))]
     return [f"{QUESTIONS[name]} {said[name]}" for name in told]
 
@@ -69,9 +69,17 @@ def _mask_alone(audit: Audit) -> str:
         return "No: how much is marked, and where, says no more of the label than guessing."
     if not _above(audit, alone.mask_clf_f1, alone.length_clf_f1):
         return f"No more than from the text's length, which tells something of the label by itself{empty}."
+    if _by_emptiness(audit):
+        return f"In part: whether anything is marked says more of the label than guessing, the rest no more{empty}."
     if not _above(audit, audit.model_clf_f1, alone.mask_clf_f1):
         return f"Yes: how much is marked, and where, tells the label as well as the model does{empty}."
     return f"In part: how much is marked, and where, tells more of the label than guessing{empty}."
+
+
+def _by_emptiness(audit: Audit) -> bool:
+    """Return whether all that the mask alone tells is told by whether anything is marked."""
+    alone = audit.mask_alone
+    return alone.empty_clf_f1 is not None and not _above(audit, alone.mask_clf_f1, alone.empty_clf_f1)
 
 
 def _gaps(audit: Audit) -> str:

@@ -129,7 +129,9 @@ def _difference(board: Board, measure: Measure, variant: str, data: str) -> str 
         return None
     mean, half = mean_interval(differences)
     interval = f" ± {half:.{measure.digits}f}" if len(differences) > 1 else ""
-    return f"{mean:.{measure.digits}f}{interval}{_verdict(measure.better * mean, half)}"
+    mean = round(mean, measure.digits) + 0.0  # no -0.00
+    seeds = "" if len(differences) == len(full) > 1 else f" (seeds: {len(differences)})"
+    return f"{mean:.{measure.digits}f}{interval}{seeds}{_verdict(measure.better * mean, half)}"
 
 
 def _verdict(gain: float, half: float) -> str:

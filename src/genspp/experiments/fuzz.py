@@ -194,7 +194,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def fuzzed(name: str) -> dict[str, Any]:
         found = fuzz(name, round(60 * asked.minutes))
         told = {key: value for key, value in found.items() if key != "open"}
-        print(f"{name}: {told}", *(json.dumps(find) for find in found["open"]), sep="\n", flush=True)
+        print("\n".join([f"{name}: {told}", *(json.dumps(find) for find in found["open"])]), flush=True)
         return found
 
     names = tuple(asked.readers or READERS)

@@ -5,12 +5,15 @@
 draws samples of several sizes from every source, as `genspp train` takes them, trains on each with all defaults on all
 cores, and writes results/samples.json, from which docs/results/cost.md takes its table. The texts that were not drawn
 are the test texts. A small sample has fewer classes than the source where these have many: as many rows for each as
-`_LEAST`. One draw says little, so there are several.
+`_LEAST`, in the mean, and none of fewer than three rows. One draw says little, so there are several. What is compiled
+is compiled before, by the first one.
 """
 
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +33,8 @@ from genspp.streams import frozen
 FILE = "samples.json"
 COMMAND = "python -m genspp.experiments.samples"
 ROWS, DRAWS = (30, 300, 1_000), 6
-_LEAST, _TEST_TEXTS = 10, 2_000  # rows per class, in the mean; and test texts at most
+_LEAST, _FEWEST = 10, 3  # rows per class, in the mean; and of every class
+_TEST_TEXTS = 100, 2_000  # at least, or there is no such sample; and at most
 _FAR = 0.03  # that much of Clf-F1 below TF-IDF is far
 Text = tuple[str, str]  # and its label
 
@@ -44,29 +48,45 @@ def texts_of(source: str) -> list[Text]:
     return [(text, str(document.label)) for text, document in found.items()]
 
 
-def drawn(texts: Sequence[Text], rows: int, draw: int) -> tuple[list[Text], list[Text]]:
-    """Return a sample of so many rows and the texts to test it on, the same ones for the same draw."""
+def drawn(texts: Sequence[Text], rows: int, draw: int) -> tuple[list[Text], list[Text]] | None:
+    """Return a sample of so many rows and the texts to test it on, the same ones for the same draw; None: too few."""
     random, classes = frozen(draw), sorted({label for _, label in texts})
     kept = set(random.permutation(classes)[: max(2, rows // _LEAST)].tolist())
-    some = [texts[row] for row in random.permutation(len(texts)) if texts[row][1] in kept]
-    return some[:rows], some[rows : rows + _TEST_TEXTS]
+    order = random.permutation(len(texts))
+    least, most = _TEST_TEXTS
+    while len(kept) > 1:
+        some = [texts[row] for row in order if texts[row][1] in kept]
+        found = Counter(label for _, label in some[:rows])
+        frequent = {label for label in kept if found[label] >= _FEWEST}
+        if frequent == kept:
+            return (some[:rows], some[rows : rows + most]) if len(some) >= rows + least else None
+        kept = frequent
+    return None
 
 
-def samples(sources: Sequence[str], sizes: Sequence[int] = ROWS, draws: int = DRAWS) -> dict[str, Any]:
-    """Train on samples of every source, one after the other."""
-    found = []
-    for source, rows in ((source, rows) for source in sources for rows in sizes):
-        texts = texts_of(source)
-        for draw in range(1, draws + 1):
-            train, test = drawn(texts, rows, draw)
-            with tempfile.TemporaryDirectory() as folder:
-                measured = train_on(train, test, Path(folder))
-            classes = len({label for _, label in train})
-            found.append({"data": data_name(source), "rows": rows, "draw": draw, "classes": classes, **measured})
-            told = " ".join(f"{name} {100 * measured[name]:.1f}" for name in ("clf_f1", "tfidf_clf_f1"))
-            print(f"{data_name(source)}, {rows} rows, draw {draw}: {measured['seconds']} s, {told}", flush=True)
+def samples(
+    sources: Sequence[str], path: Path, sizes: Sequence[int] = ROWS, draws: int = DRAWS
+) -> list[dict[str, Any]]:
+    """Train on samples of every source, one after the other; write what is known into a file after each."""
+    found: list[dict[str, Any]] = []
     command = " ".join([COMMAND, *(find_source(source).command for source in sources)])
-    return {"command": command, "code": code_version(), "machine": machine(), "samples": found}
+    head = {"command": command, "code": code_version(), "machine": machine()}
+    with tempfile.TemporaryDirectory() as folder:
+        for source in sources:
+            texts, data = texts_of(source), data_name(source)
+            for rows, draw in product(sizes, range(1, draws + 1)):
+                sample = drawn(texts, rows, draw)
+                if sample is None:
+                    print(f"{data}, {rows} rows, draw {draw}: too few texts", flush=True)
+                    continue
+                for _ in range(1 if found else 2):
+                    measured = train_on(*sample, Path(folder))
+                classes = len({label for _, label in sample[0]})
+                found.append({"data": data, "rows": rows, "draw": draw, "classes": classes, **measured})
+                write_json(path, {**head, "samples": found})
+                told = " ".join(f"{name} {100 * measured[name]:.1f}" for name in ("clf_f1", "tfidf_clf_f1"))
+                print(f"{data}, {rows} rows, draw {draw}: {measured['seconds']} s, {told}", flush=True)
+    return found
 
 
 def samples_table(content: Mapping[str, Any]) -> ResultTable | None:
@@ -96,7 +116,7 @@ def samples_table(content: Mapping[str, Any]) -> ResultTable | None:
     notes = (
         ("", f"Means over samples; the difference with its interval ({100 * CONFIDENCE:.0f} %, Student's t)."),
         ("", f"Far below: samples with a Clf-F1 more than {100 * _FAR:.0f} points under that of TF-IDF + LR."),
-        ("", f"Tested on the texts that were not drawn, {_TEST_TEXTS:,} at most."),
+        ("", f"Tested on the texts that were not drawn, {_TEST_TEXTS[1]:,} at most."),
     )
     return ResultTable("Samples of real data, all defaults", columns, tuple(rows), notes, corner="Data")
 
@@ -105,7 +125,7 @@ def main() -> None:
     """Run as a program."""
     if len(sys.argv) < 2:
         sys.exit(f"no data was named; give sources, as in `{COMMAND} texts.csv`.")
-    write_json(Path("results") / FILE, samples(sys.argv[1:]))
+    samples(sys.argv[1:], Path("results") / FILE)
 
 
 if __name__ == "__main__":

@@ -202,6 +202,7 @@ class Rationalizer(Explainer, ClassifierMixin, BaseEstimator, metaclass=ABCMeta)
         if informed:
             evidence = informed.evidence(costs == costs.min())
             lesson = replace(lesson, train=informed.for_training(encoded[0]), table=informed.table, evidence=evidence)
+        del informed  # what words say for every class takes much memory where there are many of both
         with fork_rng(devices=[]):  # the networks' first weights come from the seed, yet torch's modules draw some too
             self._train(settings, lesson, recorder)
         self.model_.eval()

@@ -70,10 +70,12 @@ def climb_rate(settings: dict[str, Any], lesson: Lesson) -> float:
 def list_thresholds(evidence: npt.NDArray[np.float32], count: int, longest: float = _LONGEST) -> list[float]:
     """Return the least evidence of a token that word lists of several lengths hold, the shortest list first.
 
-    longest: of the tokens.
+    longest: of the tokens. Where so many do not speak for anything, the last ones are alike.
     """
-    ranked = np.sort(evidence)[::-1]
-    places = [min(len(ranked) - 1, int(share * len(ranked))) for share in _ladder(_SHORTEST, longest, count)]
+    ranked = np.sort(evidence[evidence > 0])[::-1]
+    if not len(ranked):
+        return [0.0] * count
+    places = [min(len(ranked) - 1, int(share * len(evidence))) for share in _ladder(_SHORTEST, longest, count)]
     return [float(ranked[place]) for place in places]
 
 

@@ -11,7 +11,6 @@ from dataclasses import asdict
 from time import perf_counter
 from typing import Any, ClassVar
 
-import numpy as np
 import torch
 from torch import nn
 
@@ -37,7 +36,7 @@ class WordListRationalizer(Rationalizer):
 
     title: ClassVar[str] = "Word list"
     own: ClassVar[dict[str, Setting]] = {
-        "lists": Setting(14, whole(1, 1000), "how many lists of different lengths are judged"),
+        "lists": Setting(14, whole(1, 1000), "how many lists of different lengths are judged, at most"),
         "label_columns": Setting(True, _ALWAYS, "add vector columns that know what words say for classes"),
         **JUDGING,
     }
@@ -52,7 +51,8 @@ class WordListRationalizer(Rationalizer):
 
     def _train(self, settings: dict[str, Any], lesson: Lesson, recorder: Recorder) -> None:
         some = searched(lesson, settings["seed"])
-        thresholds = list_thresholds(lesson.evidence_of(lesson.train), settings["lists"], _LONGEST)
+        lengths = list_thresholds(lesson.evidence_of(lesson.train), settings["lists"], _LONGEST)
+        thresholds = list(dict.fromkeys(lengths))  # of lists that are alike, one is enough
         recorder.say("learning what the full texts tell")
         with judging(settings, some) as judged:
             evaluator = judged.evaluator
@@ -87,8 +87,7 @@ class WordListRationalizer(Rationalizer):
         shares = ("sufficiency", "left_over")
         self.shares_ = {name: value for name, value in self.history_[best].items() if name in shares}
         assert lesson.evidence is not None
-        on_list = above(lesson.evidence[: lesson.words], thresholds[best])
-        self.model_.generator.margins[:] = torch.from_numpy(np.where(on_list, np.float32(1), np.float32(-1)))
+        self.model_.generator.keep(torch.from_numpy(lesson.evidence[: lesson.words]), thresholds[best])
         masks = _masks(lesson, thresholds[best])
         train_final(self.model_, self.full_text_, settings, *judged, masks, _seed(settings, best))
 

@@ -22,6 +22,7 @@ from genspp.data.vectors import Vectors
 from genspp.errors import DataError, ModelFolderError
 from genspp.files import json_text, sha256, write_bytes, write_json
 from genspp.model.older import Arrays, completed, from_format_1
+from genspp.settings import plain
 
 FORMAT = 5
 _READABLE = (1, 2, 3, 4, FORMAT)
@@ -64,7 +65,7 @@ def save_folder(folder: Path, model: SavedModel) -> None:
         "format": FORMAT,
         "method": model.method,
         "title": model.title,
-        "settings": {name: _plain(value) for name, value in model.settings.items()},
+        "settings": {name: _in_json(value) for name, value in model.settings.items()},
         "classes": model.classes,
         "vectors": {
             "kind": model.vectors.kind,
@@ -142,11 +143,9 @@ def _refuse_foreign(folder: Path) -> None:
         raise ModelFolderError(f"{folder} holds something that is not a model; save to a new or an empty folder.")
 
 
-def _plain(value: Any) -> Any:
+def _in_json(value: Any) -> Any:
     """Return a setting as JSON holds it: a dictionary as pairs, so that labels that are no strings come back."""
-    if isinstance(value, Mapping):
-        return [[_plain(key), _plain(item)] for key, item in value.items()]
-    return value.item() if isinstance(value, np.generic) else value
+    return [list(pair) for pair in plain(value).items()] if isinstance(value, Mapping) else plain(value)
 
 
 def _contents(folder: Path) -> dict[str, bytes]:

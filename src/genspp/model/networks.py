@@ -122,10 +122,16 @@ class WordList(nn.Module):
         """Know so many rows, those at the end as words that are not selected."""
         self.margins = _lengthened(self.margins, rows, -1.0)
 
-    def repeated(self, times: int) -> "WordList":
-        """Return the list for a table in which the rows follow each other so many times."""
-        found = WordList(0)
-        found.margins = self.margins.repeat(times)
+    def keep(self, evidence: Tensor, least: float) -> None:
+        """Select words that say as much for a class; those that speak against are never among them."""
+        self.margins = torch.where(evidence > 0, evidence - least, -1.0)
+
+    def in_folds(self, evidence: Tensor) -> "WordList":
+        """Return the list as training had it, by what words say to every fold, the first rows being this list's."""
+        found, chosen = WordList(len(evidence)), self.margins >= 0
+        if chosen.any():
+            last = int(self.margins.where(chosen, torch.inf).argmin())  # so near the least that differences are exact
+            found.keep(evidence, float(evidence[last] - self.margins[last]))
         return found
 
 

@@ -60,6 +60,11 @@ class Finished:
     evidence_for: list[Any] | None = None
 
     @property
+    def one_sided(self) -> bool:
+        """Whether evidence of some of the classes only is wanted."""
+        return self.evidence_for is not None and not set(self.classes) <= set(map(str, self.evidence_for))
+
+    @property
     def classes(self) -> list[str]:
         """The classes in the model's order, which is theirs on the whole page."""
         return [str(label) for label in self.rationales[0].probabilities]
@@ -126,7 +131,7 @@ def cautions(run: Finished) -> list[str]:
             f"Training has seen {_of(run.repeated, texts)} word for word: the scores flatter the model as far as these "
             "go; take texts that occur twice out of the data."
         )
-    return found + ([] if run.audit is None else alarms(run.audit, one_sided=run.evidence_for is not None))
+    return found + ([] if run.audit is None else alarms(run.audit, one_sided=run.one_sided))
 
 
 def scores(metrics: dict[str, Any]) -> list[dict[str, Any]]:
