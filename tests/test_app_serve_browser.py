@@ -83,33 +83,34 @@ def test_typing_shows_label_marks_and_all_classes(show):
 
 def test_a_click_on_a_word_changes_the_decision_and_can_be_taken_back(show):
     page = show()
-    one = ask(page, "the goal of the soup")
+    one = ask(page, "the match of the salt")
     says(one, "sport")
     before = shares(one)
-    word(one, "goal").click()
+    word(one, "match").click()
     says(one, "food")
-    assert marked(one) == ["soup"] and shares(one) != before
+    assert marked(one) == ["salt"] and shares(one) != before
     assert "your marks, not the model’s" in one.locator(".yours").text_content()
     assert "From its own it decides sport" in one.locator(".yours").text_content()
-    assert one.locator(".dropped").all_text_contents() == ["goal"]
-    word(one, "soup").click()
+    assert one.locator(".dropped").all_text_contents() == ["match"]
+    word(one, "salt").click()
     playwright.expect(one.locator(".nothing")).to_have_text(NOTHING)
     playwright.expect(one.locator(".nothing")).to_be_visible()
     word(one, "of").click()
     playwright.expect(one.locator(".nothing")).to_be_hidden()
     one.locator(".reset").click()
+    playwright.expect(one.locator(".yours")).to_be_hidden()  # the label may be the same before
     says(one, "sport")
-    assert marked(one) == ["goal", "soup"] and shares(one) == before and not one.locator(".yours").is_visible()
-    word(one, "goal").click()
+    assert marked(one) == ["match", "salt"] and shares(one) == before and not one.locator(".yours").is_visible()
+    word(one, "match").click()
     says(one, "food")
-    word(one, "goal").click()  # these are the model's marks again
+    word(one, "match").click()  # these are the model's marks again
     says(one, "sport")
     assert not one.locator(".yours").is_visible()
-    word(one, "goal").click()
+    word(one, "match").click()
     says(one, "food")
-    ask(page, "the goal of the soup, yes")  # other words: the model marks them
+    ask(page, "the match of the salt, yes")  # other words: the model marks them
     says(one, "sport")
-    assert marked(one) == ["goal", "soup"] and not one.locator(".yours").is_visible()
+    assert marked(one) == ["match", "salt"] and not one.locator(".yours").is_visible()
 
 
 def test_where_nothing_is_marked_it_is_said(show):
@@ -119,16 +120,16 @@ def test_where_nothing_is_marked_it_is_said(show):
 
 def test_the_keyboard_is_enough(show):
     page = show()
-    page.keyboard.type("the goal of the soup")
+    page.keyboard.type("the match of the salt")
     one = card(page)
     says(one, "sport")
     page.keyboard.press("Tab")
     playwright.expect(word(one, "the").first).to_be_focused()
     page.keyboard.press("ArrowRight")
-    playwright.expect(word(one, "goal")).to_be_focused()
+    playwright.expect(word(one, "match")).to_be_focused()
     page.keyboard.press("Space")
     says(one, "food")
-    playwright.expect(word(one, "goal")).to_be_focused()
+    playwright.expect(word(one, "match")).to_be_focused()
     page.keyboard.press("End")
     page.keyboard.press("Enter")
     playwright.expect(one.locator(".nothing")).to_be_visible()
@@ -141,7 +142,7 @@ def test_the_keyboard_is_enough(show):
     says(one, "sport")
     playwright.expect(word(one, "the").first).to_be_focused()
     assert one.locator(".word[tabindex='0']").count() == 1
-    assert page.get_by_role("button", name="goal", pressed=True).count() == 1
+    assert page.get_by_role("button", name="match", pressed=True).count() == 1
 
 
 def test_several_texts(show):
@@ -180,13 +181,13 @@ def test_what_would_steer_the_page_is_replaced(show):
     page.evaluate(
         r"""() => {
             const input = document.querySelector("textarea");
-            input.value = "goal\u202e \u0007of\ud800 soup 🙂\u2066";
+            input.value = "match\u202e \u0007of\ud800 salt 🙂\u2066";
             input.dispatchEvent(new Event("input"));
         }"""
     )
     says(one, "sport")
-    assert one.locator(".text").text_content() == "goal\ufffd \ufffdof\ufffd soup 🙂\ufffd"
-    assert marked(one) == ["goal", "soup"]
+    assert one.locator(".text").text_content() == "match\ufffd \ufffdof\ufffd salt 🙂\ufffd"
+    assert marked(one) == ["match", "salt"]
 
 
 def test_a_text_that_runs_from_right_to_left(show):
