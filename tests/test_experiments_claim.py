@@ -47,6 +47,7 @@ def test_without_gold_highlights_labels_alone_are_compared():
     runs = ungilded(five_seeds("genspp", right=14)), ungilded(five_seeds("fr", right=2))
     said = claim(*runs)
     assert said.startswith("There are no gold highlights to compare with. GenSPP has the best mean Clf-F1, ")
+    assert said.endswith(" It is the only comparison, so p needs no correction.")
     assert details(*runs).startswith("There are no gold highlights to compare with. ")
 
 

@@ -81,7 +81,9 @@ class Comparison:
         )
 
     def correction(self) -> str:
-        """Say what p was corrected for."""
+        """Say what p was corrected for, if for anything."""
+        if self.family == 1:
+            return "It is the only comparison, so p needs no correction."
         return (
             f"Corrected: by Holm's method, for the {self.family} comparisons of {method_title(OURS)} with the other "
             "methods here, in Hl-F1 and in Clf-F1."
