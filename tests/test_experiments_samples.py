@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from genspp.experiments import samples as tested
-from genspp.experiments.samples import drawn, samples, samples_table, texts_of
+from genspp.experiments.samples import drawn, samples, samples_table, texts_of, without_parts
 from genspp.experiments.scale import Case, made_texts, train_on
 from genspp.experiments.telling import read_facts
 
@@ -55,6 +55,7 @@ def test_samples_are_measured_and_shown_beside_tfidf(file, tmp_path, monkeypatch
         return {"test_texts": len(test), "seconds": 1.0, "clf_f1": 0.9, "tfidf_clf_f1": 0.8, "selection_rate": 0.3}
 
     monkeypatch.setattr(tested, "train_on", train_on)
+    monkeypatch.setattr(tested, "without_parts", lambda *_: {"no_regression": 0.85, "one_predictor": 0.9})
     found = samples([str(file)], tmp_path / "samples.json", sizes=(20, 1_000), draws=2)
     assert trained == [20, 20, 20]  # the first one twice
     assert [(one["data"], one["rows"], one["draw"], one["classes"]) for one in found] == [
@@ -71,16 +72,22 @@ def test_a_sample_is_trained_on(file, tmp_path):
     train, test = drawn(texts_of(str(file)), 20, 1)
     measured = train_on(train, test, tmp_path)
     assert measured["test_texts"] == len(test) and 0 <= measured["clf_f1"] <= 1
+    parts = without_parts(tmp_path / "run" / "model", test)
+    assert parts.keys() == {"no_regression", "one_predictor"} and len({*parts.values(), measured["clf_f1"]}) > 1
 
 
 def test_samples_far_below_are_counted():
     def one(ours, theirs):
-        return {"clf_f1": ours, "tfidf_clf_f1": theirs, "seconds": 8.0, "selection_rate": 0.2}
+        parts = {"no_regression": ours - 0.02, "one_predictor": ours}
+        return {"clf_f1": ours, "tfidf_clf_f1": theirs, "seconds": 8.0, "selection_rate": 0.2, **parts}
 
     runs = [one(0.8, 0.82), one(0.7, 0.75), one(0.9, 0.8)]
     same = {"data": "mine", "rows": 30, "classes": 2}
     table = samples_table({"samples": [{**same, "draw": draw, **run} for draw, run in enumerate(runs)]})
-    assert table.rows[0].cells[5] == "1 of 3" and table.rows[0].cells[4].mean == pytest.approx(1.0)
+    for row in table.rows:
+        assert row.cells[5] == "1 of 3" and row.cells[4].mean == pytest.approx(1.0)
+        assert [cell.mean for cell in row.cells[7:]] == pytest.approx([2.0, 0.0])
+    assert [row.name for row in table.rows] == ["mine, 30 rows", "All"]
 
 
 def test_what_was_not_measured_is_no_table_and_no_data_is_said(tmp_path, monkeypatch):
