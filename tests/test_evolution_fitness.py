@@ -87,7 +87,10 @@ def test_evidence_that_is_no_number_is_worst():
     assert alone.shares(Evaluation(0.2, 0.1)) == {"sufficiency": pytest.approx(1.0)}
 
 
-@pytest.mark.parametrize(("full", "price"), [(2.9, 3.5), (2.65, 3.5), (2.5, 5.0), (2.2, 8.0), (2.0, 10.0), (0.5, 10.0)])
+@pytest.mark.parametrize(
+    ("full", "price"),
+    [(2.98, 30.0), (2.9, 6.0), (2.8, 3.5), (2.65, 3.5), (2.5, 5.0), (2.2, 8.0), (2.0, 10.0), (0.5, 10.0)],
+)
 def test_a_nat_costs_less_where_texts_tell_less_than_one(full, price):
     objective = EvidenceObjective(chance=3.0, full=full, completeness=0.0, insufficiency=10.0, epsilon=0.0)
     assert objective.price == objective.terms.task == pytest.approx(price)

@@ -11,6 +11,7 @@ _LEAST_GAP = 1e-3  # nats; where the full text tells less, there is nothing to d
 _DOUBT = 0.02  # of the full text's loss: where texts are open to doubt, two judges of one highlight differ by more
 _MOST_FREE = 0.15  # of what the full text tells: where that is little, what may be lacking is less
 _CHEAPEST = 0.35  # of the price of a nat, where texts tell as little, or less
+_ALL = 0.06  # times the price of a nat: what all of the full text's information costs at least
 _EVEN = 0.4  # what all of the full text's information costs a first generator that lacks it
 
 
@@ -109,8 +110,11 @@ class EvidenceObjective(Objective):
 
     @property
     def price(self) -> float:
-        """What a nat costs that the predictor lacks: less where texts tell less than one, but some of it at least."""
-        return self.insufficiency * min(1.0, max(_CHEAPEST, self.gap))
+        """What a nat costs that the predictor lacks: less where texts tell less than one, but some of it at least.
+
+        Where texts tell very little it is dear again, or a highlight that lacks all would be cheaper than one of words.
+        """
+        return self.insufficiency * max(min(1.0, max(_CHEAPEST, self.gap)), _ALL / self.gap)
 
     @property
     def terms(self) -> Terms:
