@@ -72,7 +72,7 @@ def test_whose_evidence_is_wanted_is_said(folder, run, tmp_path):
         *("train", folder / "posts.csv", "--out", tmp_path / "r", *ARGUMENTS, "--set", 'evidence_for=["food", "tech"]')
     )
     assert done.exit_code == 0, done.output
-    assert "wanted of “food”, “tech” only" in (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
+    assert "wanted of “food”, “tech”<" in (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
     assert "wanted of" not in (run / "report.html").read_text(encoding="utf-8")
 
 

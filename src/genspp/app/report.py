@@ -65,7 +65,7 @@ def _finished(
         header={
             "Data": _data_line(run, data),
             "Method": _method_line(run),
-            **({"Evidence": f"wanted of {_named(wanted)} only"} if wanted is not None else {}),
+            **({"Evidence": f"wanted of {_named(wanted)}"} if wanted is not None else {}),
             "Seed": str(run.config["settings"]["seed"]),
             "Command": train_command(run, len(rationales[0].probabilities)),
             "Time": _time_line(run, metrics),

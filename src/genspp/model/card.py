@@ -44,7 +44,7 @@ def model_card(
         "Size": f"{settings['hidden']} hidden units per direction, {weights:,} weights beside the vectors",
     }
     if settings.get("evidence_for") is not None:
-        table["Evidence"] = f"wanted of {', '.join(map(_code, settings['evidence_for']))} only"
+        table["Evidence"] = f"wanted of {', '.join(map(_code, settings['evidence_for']))}"
     if settings.get("truncate") is not None:
         table["Reads"] = f"the first {settings['truncate']:,} tokens of a text"
     return f"""\
